@@ -1,0 +1,41 @@
+# Two commands are enough: make demo, make test.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test lint format bench clean
+
+demo: $(STAMP)
+	$(BIN)/vault-memex demo
+
+test: $(STAMP)
+	$(BIN)/pytest --cov --cov-report=term:skip-covered -q $(ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+# With uv on the PATH the environment comes from uv.lock; plain pip takes the same pins from constraints.txt.
+$(STAMP): pyproject.toml constraints.txt
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv -q --allow-existing --python $(PYTHON) $(VENV) && \
+	  uv pip install -q --python $(BIN)/python -c constraints.txt -e . --group dev; \
+	else \
+	  $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install -q --upgrade "pip>=25.1" && \
+	  $(BIN)/python -m pip install -q -c constraints.txt -e . --group dev; \
+	fi
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

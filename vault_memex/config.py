@@ -1,0 +1,112 @@
+"""Settings of one vault: `.memex/config.toml`, overridden by the environment, overridden by flags.
+
+This module reads no file; `store.files` hands it the text.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from fnmatch import fnmatchcase
+from typing import Any, Literal, get_args
+
+from vault_memex.core.note import Layer
+from vault_memex.errors import InvalidArgument
+
+CommitMode = Literal["auto", "each", "batch", "off"]
+WriteIds = Literal["own", "all", "never"]
+Policy = Literal["personal", "reviewed"]
+Role = Literal["reader", "agent", "curator", "owner"]
+
+DEFAULT_IGNORED = ("_memex",)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What the person chose; each default is what suits a vault nobody configured."""
+
+    commit: CommitMode = "auto"
+    write_ids: WriteIds = "own"
+    policy: Policy = "personal"
+    role: Role = "agent"
+    connection: str = ""
+    tools: str = "core"
+    new_note_folder: str = ""  # where `save` puts a note without a folder
+    ignore: tuple[str, ...] = ()  # folders or path patterns that are not notes
+    layers: tuple[tuple[str, Layer], ...] = ()  # (path pattern, layer), first match wins
+    model: str = "multilingual-e5-small"  # "none" switches meaning off
+    reconcile_seconds: float = 60.0
+    debounce_seconds: float = 0.1
+
+    def layer_for(self, path: str) -> Layer | None:
+        """Return the layer that the folder mapping gives to a path, if any."""
+        for pattern, layer in self.layers:
+            if fnmatchcase(path, pattern):
+                return layer
+        return None
+
+
+ENVIRONMENT = {
+    "VAULT_MEMEX_COMMIT": "commit",
+    "VAULT_MEMEX_POLICY": "policy",
+    "VAULT_MEMEX_ROLE": "role",
+    "VAULT_MEMEX_CONNECTION": "connection",
+    "VAULT_MEMEX_TOOLS": "tools",
+    "VAULT_MEMEX_MODEL": "model",
+}
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "commit": get_args(CommitMode),
+    "write_ids": get_args(WriteIds),
+    "policy": get_args(Policy),
+    "role": get_args(Role),
+}
+
+
+def parse_config(
+    text: str, environment: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
+) -> Config:
+    """Return the settings. Unknown keys and wrong values are errors that name what may be written."""
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidArgument("config.toml", f".memex/config.toml does not parse: {error}") from error
+    values = {key: _checked(key, value) for key, value in raw.items()}
+    for variable, key in ENVIRONMENT.items():
+        if environment and environment.get(variable):
+            values[key] = _checked(key, environment[variable])
+    for key, value in (flags or {}).items():
+        if value is not None:
+            values[key] = _checked(key, value)
+    return replace(Config(), **values)
+
+
+def _checked(key: str, value: Any) -> Any:
+    known = {f.name: f for f in fields(Config)}
+    if key not in known:
+        raise InvalidArgument(key, f"Unknown setting {key!r}. Known: {', '.join(sorted(known))}.")
+    if key in _CHOICES and value not in _CHOICES[key]:
+        raise InvalidArgument(key, f"{key} = {value!r}: write one of {', '.join(_CHOICES[key])}.")
+    if key == "layers":
+        return _checked_layers(value)
+    if key == "ignore":
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise InvalidArgument(key, 'ignore is a list of texts, for example ["Templates", "drafts/**"].')
+        return tuple(value)
+    expected = type(getattr(Config(), key))
+    if expected is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, expected):
+        raise InvalidArgument(key, f"{key} = {value!r}: write a {expected.__name__}.")
+    return value
+
+
+def _checked_layers(value: Any) -> tuple[tuple[str, Layer], ...]:
+    if not isinstance(value, dict):
+        raise InvalidArgument("layers", 'layers is a table: [layers] then "journal/**" = "past".')
+    for pattern, layer in value.items():
+        if layer not in get_args(Layer):
+            raise InvalidArgument(
+                "layers", f"layers.{pattern!r} = {layer!r}: write one of {', '.join(get_args(Layer))}."
+            )
+    return tuple(value.items())

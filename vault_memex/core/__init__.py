@@ -1,0 +1,1 @@
+"""What Markdown says: pure values and functions, no disk, clock or database."""

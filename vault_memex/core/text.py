@@ -1,0 +1,74 @@
+"""Spans, text edits and names: the small change every other module pays with."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+BOM = "\ufeff"
+
+
+class Span(NamedTuple):
+    """A half-open range of code points."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """Put `text` where `span` is. An empty span inserts."""
+
+    span: Span
+    text: str
+
+
+def apply_text_edits(text: str, edits: Sequence[TextEdit]) -> str:
+    """Return the text with all edits made. Spans refer to the text as given and must not overlap."""
+    parts: list[str] = []
+    at = 0
+    for edit in sorted(edits, key=lambda e: e.span):
+        if edit.span.start < at:
+            raise ValueError(f"edits overlap at {edit.span.start}")
+        parts += (text[at : edit.span.start], edit.text)
+        at = edit.span.end
+    parts.append(text[at:])
+    return "".join(parts)
+
+
+def find_line_ending(text: str) -> str:
+    r"""Return the ending most lines have: `\r\n`, `\n` or `\r`; `\n` when there is none."""
+    crlf = text.count("\r\n")
+    lf = text.count("\n") - crlf
+    cr = text.count("\r") - crlf
+    if crlf > lf and crlf >= cr:
+        return "\r\n"
+    return "\r" if cr > lf else "\n"
+
+
+def with_line_ending(text: str, ending: str) -> str:
+    r"""Return the text with each `\r\n`, `\r` and `\n` turned into `ending`."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    return plain if ending == "\n" else plain.replace("\n", ending)
+
+
+def name_key(name: str) -> str:
+    """Return what two names are compared by: NFC, no-break spaces as spaces, trimmed, case folded."""
+    return unicodedata.normalize("NFC", name.replace("\u00a0", " ")).strip().casefold()
+
+
+def without_md(path: str) -> str:
+    """Return the path without a final `.md`, in whatever case it is written."""
+    return path[:-3] if path[-3:].casefold() == ".md" else path
+
+
+def folder_of(path: str) -> str:
+    """Return the folder part of a vault path, without a final slash; "" at the root."""
+    return path.rpartition("/")[0]
+
+
+def stem_of(path: str) -> str:
+    """Return the file name of a note without its folder and `.md`."""
+    return without_md(path.rpartition("/")[2])

@@ -1,0 +1,1 @@
+"""Derived data follows the files: scan, diff, index, watch."""

@@ -1,0 +1,1 @@
+"""What an assistant makes of notes: pure functions over values."""

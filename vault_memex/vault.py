@@ -1,0 +1,1 @@
+"""The composition root: all wiring on one screen."""
