@@ -3,6 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+
+class FileStat(Protocol):
+    """What `os.stat` gives."""
+
+    @property
+    def st_mtime_ns(self) -> int:
+        """Time of the last write."""
+        ...
+
+    @property
+    def st_ctime_ns(self) -> int:
+        """Time of the last change of any kind (on Windows: of creation)."""
+        ...
+
+    @property
+    def st_size(self) -> int:
+        """Length in bytes."""
+        ...
+
+    @property
+    def st_ino(self) -> int:
+        """File number."""
+        ...
+
+
+class Signature(NamedTuple):
+    """What the file system says of a file. Any difference means: look again; "newer than" is never asked."""
+
+    mtime_ns: int
+    ctime_ns: int  # shows same-size edits whose mtime was put back
+    size: int
+    inode: int
+
+    @classmethod
+    def of(cls, stat: FileStat) -> Signature:
+        """Return the signature of a stat result; inode numbers are cut to 63 bits, as SQLite keeps them."""
+        return cls(stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino & 0x7FFF_FFFF_FFFF_FFFF)
 
 
 @dataclass(frozen=True, slots=True)
