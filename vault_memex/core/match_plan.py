@@ -1,0 +1,93 @@
+"""A `Query` as SQLite FTS5 MATCH strings over the analyzer's terms.
+
+Every term stands in quotes, and terms hold letters and digits only, so nothing can be injected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vault_memex.core.expression import AllOf, AnyOf, Expr, Query, Without, Word
+
+Plan = Literal["exact", "all", "any", "prefix", "phrases"]
+
+MOST_RANKING_TERMS = 128  # a pasted page would make the any-word query slow, and its rest adds nothing
+_SHORTEST_PREFIX = 3  # letters
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """FTS5 MATCH strings. Without `include` all notes but the excluded match; with neither, no note does."""
+
+    include: str | None = None
+    exclude: str | None = None
+
+
+def build_match(query: Query, plan: Plan = "exact", columns: Sequence[str] = ()) -> MatchPlan:
+    """Return the MATCH strings of a plan, limited to the columns when some are given.
+
+    `exact`: the query as written. `all`: every word. `any`: any term, for ranking; an identifier also counts as a
+    whole. `prefix`: words that begin like the query's words. `phrases`: every quoted phrase and identifier.
+    """
+    if plan == "exact":
+        found = _render(query.expr) if query.expr else None
+        include, exclude = (None, found) if query.negative_only else (found, None)
+    else:
+        include, exclude = _PLANS[plan](query), None
+    return MatchPlan(_with_columns(include, columns), _with_columns(exclude, columns))
+
+
+def _render_word(word: Word) -> str:
+    return f'"{" ".join(word.terms)}"' + ("*" if word.open_ended else "")
+
+
+def _render(expr: Expr) -> str:
+    match expr:
+        case Word():
+            return _render_word(expr)
+        case AllOf():
+            return f"({' AND '.join(map(_render, expr.parts))})"
+        case AnyOf():
+            return f"({' OR '.join(map(_render, expr.parts))})"
+        case Without():
+            return f"({_render(expr.keep)} NOT {_render(expr.drop)})"
+
+
+def _render_all(query: Query) -> str | None:
+    return " AND ".join(map(_render_word, query.words)) or None
+
+
+def _render_any(query: Query) -> str | None:
+    whole = [word for word in query.words if word.open_ended or word.is_identifier]
+    alone = {word.terms[0] for word in whole if len(word.terms) == 1}
+    terms = [f'"{term}"' for term in query.terms if term not in alone]
+    return " OR ".join([*map(_render_word, whole), *terms][:MOST_RANKING_TERMS]) or None
+
+
+def _render_prefix(query: Query) -> str | None:
+    words = [word for word in query.words if not word.quoted and len(word.terms[-1]) >= _SHORTEST_PREFIX]
+    parts = (f'"{" ".join((*word.terms[:-1], _find_prefix(word)))}"*' for word in words)
+    return " OR ".join(parts) or None
+
+
+def _render_phrases(query: Query) -> str | None:
+    return " AND ".join(map(_render_word, (*query.phrases, *query.identifiers))) or None
+
+
+def _find_prefix(word: Word) -> str:
+    """Return what the stem and the word as written begin with: `happi` and `happy` give `happ`."""
+    term, written = word.terms[-1], word.text.casefold()
+    size = next((n for n in range(len(term), 0, -1) if term[:n] in written), len(term))
+    return term[:size]
+
+
+def _with_columns(found: str | None, columns: Sequence[str]) -> str | None:
+    if found is None or not columns:
+        return found
+    names = " ".join('"{}"'.format(name.replace('"', '""')) for name in columns)
+    return f"{{{names}}} : ({found})"
+
+
+_PLANS = {"all": _render_all, "any": _render_any, "prefix": _render_prefix, "phrases": _render_phrases}
