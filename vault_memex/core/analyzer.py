@@ -71,7 +71,7 @@ def analyze(text: str) -> list[str]:
 def analyze_query(text: str) -> list[str]:
     """Return the terms to look for, without stop words unless nothing else is left."""
     terms = find_terms(text)
-    return [term for term in terms if term not in STOP_WORDS] or terms
+    return [term for term in terms if not is_stop_term(term)] or terms
 
 
 def find_terms(text: str) -> list[str]:
@@ -90,6 +90,22 @@ def find_runs(text: str) -> Iterator[re.Match[str]]:
 def is_paired(term: str) -> bool:
     """Whether the term comes from a script that is indexed by pairs of letters."""
     return _PAIRED_RUN.match(term) is not None
+
+
+def is_stop_term(term: str) -> bool:
+    """Whether the term says nothing by itself: an English or Russian stop word, a pair of a Chinese question."""
+    return term in STOP_WORDS or (_HAN_STOP_PAIR.match(term) is not None and term not in _HAN_WORDS)
+
+
+def without_particle(word: str) -> str:
+    """Return a Korean word without the particle glued to it, where it is plain that it is one."""
+    at = _PAIRED_RUN.split(word)  # a word of letters, then one Hangul run: GPT4는
+    if len(at) == 2 and at[0] and not at[1] and word[len(at[0]) :] in _PARTICLES:
+        return at[0]
+    for ending, least in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= least:
+            return word[: -len(ending)]
+    return word
 
 
 _Terms = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
@@ -163,3 +179,14 @@ him them about into than then there can could would should will shall may might 
 
 STOP_WORDS = frozenset(analyze(_STOP_TEXT))
 """Terms that say nothing by themselves in English and Russian."""
+
+_HAN_STOP_PAIR = re.compile("(?:.?[什么麼谁誰的].?|.[哪吗嗎呢]|哪[些个個里裡年位种種一])\\Z")
+_HAN_WORDS = frozenset(("什锦", "目的", "标的", "的士", "的确", "的確"))
+
+_TWO_SYLLABLES = ("에서", "에게", "까지", "부터", "으로", "처럼", "보다", "한테", "에는", "에도")
+_PARTICLES = frozenset((*_TWO_SYLLABLES, *"은는이가을를의에와과도로만나"))
+# How many syllables must be left: nouns end in 이, 가, 도, 로 or 과 too (고양이, 작가).
+_ENDINGS = (
+    *((ending, 2) for ending in (*_TWO_SYLLABLES, *"은는을를의에")),
+    *((ending, 3) for ending in "이가도로와과만"),
+)

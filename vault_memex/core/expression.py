@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from vault_memex.core.analyzer import STOP_WORDS, is_paired
+from vault_memex.core.analyzer import find_terms, is_paired, is_stop_term, without_particle
 
 _IDENTIFIER = re.compile(r"(?=.*[A-Za-z])(?=.*[\d_])[!-~]+\Z")
 
@@ -20,9 +20,10 @@ class Word:
     quoted: bool = False
 
     @property
-    def open_ended(self) -> bool:
-        """Whether the last term may go on: a lone letter of a script that is indexed by pairs."""
-        return len(self.terms[-1]) == 1 and is_paired(self.terms[-1])
+    def loose_terms(self) -> tuple[str, ...]:
+        """The terms without a Korean particle, for everything but a query that is exact."""
+        bare = self.text if self.quoted else without_particle(self.text)
+        return self.terms if bare == self.text else tuple(find_terms(bare))
 
     @property
     def is_identifier(self) -> bool:
@@ -81,7 +82,12 @@ class Query:
     def terms(self) -> tuple[str, ...]:
         """All terms to be found, each once, without stop words unless nothing else is left."""
         terms = dict.fromkeys(term for word in self.words for term in word.terms)
-        return tuple(term for term in terms if term not in STOP_WORDS) or tuple(terms)
+        return tuple(term for term in terms if not is_stop_term(term)) or tuple(terms)
+
+
+def is_open_ended(terms: Sequence[str]) -> bool:
+    """Whether the last term may go on: a lone letter of a script that is indexed by pairs."""
+    return len(terms[-1]) == 1 and is_paired(terms[-1])
 
 
 def check_query(query: Query, fields: Iterable[Sequence[str]]) -> bool:
@@ -89,25 +95,27 @@ def check_query(query: Query, fields: Iterable[Sequence[str]]) -> bool:
 
     `fields` are the terms of its title, its body ...: a phrase never spans two.
     """
-    if query.expr is None:
-        return False
-    return check_expr(query.expr, tuple(f" {' '.join(field)} " for field in fields)) != query.negative_only
+    return query.expr is not None and _check(query.expr, join_fields(fields)) != query.negative_only
 
 
-def check_word(word: Word, fields: Iterable[Sequence[str]]) -> bool:
-    """Whether the word or phrase occurs in one of the analysed fields."""
-    return check_expr(word, tuple(f" {' '.join(field)} " for field in fields))
+def join_fields(fields: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the form of the fields that `check_terms` reads: their terms with a space around each."""
+    return tuple(f" {' '.join(field)} " for field in fields)
 
 
-def check_expr(expr: Expr, joined: Sequence[str]) -> bool:
-    """Whether the expression holds for fields given as their terms with a space around each."""
+def check_terms(terms: Sequence[str], joined: Iterable[str]) -> bool:
+    """Whether the terms stand side by side in one of the fields."""
+    wanted = f" {' '.join(terms)}" + ("" if is_open_ended(terms) else " ")
+    return any(wanted in field for field in joined)
+
+
+def _check(expr: Expr, joined: Sequence[str]) -> bool:
     match expr:
         case Word():
-            wanted = f" {' '.join(expr.terms)}" + ("" if expr.open_ended else " ")
-            return any(wanted in field for field in joined)
+            return check_terms(expr.terms, joined)
         case AllOf():
-            return all(check_expr(part, joined) for part in expr.parts)
+            return all(_check(part, joined) for part in expr.parts)
         case AnyOf():
-            return any(check_expr(part, joined) for part in expr.parts)
+            return any(_check(part, joined) for part in expr.parts)
         case Without():
-            return check_expr(expr.keep, joined) and not check_expr(expr.drop, joined)
+            return _check(expr.keep, joined) and not _check(expr.drop, joined)

@@ -5,16 +5,18 @@ Every term stands in quotes, and terms hold letters and digits only, so nothing 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from vault_memex.core.expression import AllOf, AnyOf, Expr, Query, Without, Word
+from vault_memex.core.expression import AllOf, AnyOf, Expr, Query, Without, Word, is_open_ended
 
 Plan = Literal["exact", "all", "any", "prefix", "phrases"]
 
 MOST_RANKING_TERMS = 128  # a pasted page would make the any-word query slow, and its rest adds nothing
 _SHORTEST_PREFIX = 3  # letters
+_HAS_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +41,14 @@ def build_match(query: Query, plan: Plan = "exact", columns: Sequence[str] = ())
     return MatchPlan(_with_columns(include, columns), _with_columns(exclude, columns))
 
 
-def _render_word(word: Word) -> str:
-    return f'"{" ".join(word.terms)}"' + ("*" if word.open_ended else "")
+def _render_terms(terms: Sequence[str]) -> str:
+    return f'"{" ".join(terms)}"' + ("*" if is_open_ended(terms) else "")
 
 
 def _render(expr: Expr) -> str:
     match expr:
         case Word():
-            return _render_word(expr)
+            return _render_terms(expr.terms)
         case AllOf():
             return f"({' AND '.join(map(_render, expr.parts))})"
         case AnyOf():
@@ -56,14 +58,15 @@ def _render(expr: Expr) -> str:
 
 
 def _render_all(query: Query) -> str | None:
-    return " AND ".join(map(_render_word, query.words)) or None
+    return " AND ".join(_render_terms(word.loose_terms) for word in query.words) or None
 
 
 def _render_any(query: Query) -> str | None:
-    whole = [word for word in query.words if word.open_ended or word.is_identifier]
-    alone = {word.terms[0] for word in whole if len(word.terms) == 1}
-    terms = [f'"{term}"' for term in query.terms if term not in alone]
-    return " OR ".join([*map(_render_word, whole), *terms][:MOST_RANKING_TERMS]) or None
+    # A number and what it counts or names say more together (28조, 1989年, E-1042) than each alone.
+    whole = [w.loose_terms for w in query.words if w.quoted or _HAS_DIGIT.search(w.text) or len(w.terms) == 1]
+    found = {terms: _render_terms(terms) for terms in whole}
+    found |= {(term,): f'"{term}"' for term in query.terms if (term,) not in found}
+    return " OR ".join(list(found.values())[:MOST_RANKING_TERMS]) or None
 
 
 def _render_prefix(query: Query) -> str | None:
@@ -73,7 +76,7 @@ def _render_prefix(query: Query) -> str | None:
 
 
 def _render_phrases(query: Query) -> str | None:
-    return " AND ".join(map(_render_word, (*query.phrases, *query.identifiers))) or None
+    return " AND ".join(_render_terms(word.terms) for word in (*query.phrases, *query.identifiers)) or None
 
 
 def _find_prefix(word: Word) -> str:

@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from vault_memex.core.analyzer import STOP_WORDS, find_runs, find_terms
-from vault_memex.core.expression import AllOf, AnyOf, Expr, Query, Without, Word, check_query, check_word
+from vault_memex.core.analyzer import find_runs, find_terms, is_stop_term
+from vault_memex.core.expression import AllOf, AnyOf, Expr, Query, Without, Word, check_query
 from vault_memex.core.match_plan import MatchPlan, Plan, build_match
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "Word",
     "build_match",
     "check_query",
-    "check_word",
     "parse_query",
 ]
 
@@ -132,9 +131,9 @@ def _build_word(text: str) -> Iterator[Word]:
 def _find_phrase(text: str) -> Iterator[Word]:
     terms = find_terms(text)
     start, end = 0, len(terms)
-    while start < end and terms[start] in STOP_WORDS:
+    while start < end and is_stop_term(terms[start]):
         start += 1
-    while start < end and terms[end - 1] in STOP_WORDS:
+    while start < end and is_stop_term(terms[end - 1]):
         end -= 1
     kept = tuple(terms[start:end] or terms)  # "to be or not to be" is all there is to look for
     if kept:
@@ -143,7 +142,7 @@ def _find_phrase(text: str) -> Iterator[Word]:
 
 def _is_stop_word(word: Word, query: str) -> bool:
     """Whether the word says nothing. `IT` does, unless the whole query is in capitals."""
-    if word.quoted or not all(term in STOP_WORDS for term in word.terms):
+    if word.quoted or not all(map(is_stop_term, word.terms)):
         return False
     return len(word.text) < 2 or not word.text.isupper() or query.isupper()
 
