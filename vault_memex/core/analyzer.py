@@ -17,6 +17,7 @@ Stop words are left out of queries only, so that phrases keep their inner words.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -82,9 +83,9 @@ def find_terms(text: str) -> list[str]:
     return terms
 
 
-def find_runs(text: str) -> Iterator[re.Match[str]]:
+def find_runs(text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[str]]:
     """Return the runs of letters and digits. The terms of a run do not depend on what stands around it."""
-    return _RUN.finditer(text)
+    return _RUN.finditer(text, start, end)
 
 
 def is_paired(term: str) -> bool:

@@ -139,8 +139,13 @@ def _parse_operators(key: str, raw: Mapping[object, object]) -> _Check:
                 f"For a value inside a group write the key as a path: {key}.{name}"
             )
     if tests:
-        checks.append(lambda found: any(all(test(value) for test in tests) for value in _scalars(found)))
-    return lambda found: all(check(found) for check in checks)
+        checks.append(_check_elements(tests))
+    return checks[0] if len(checks) == 1 else lambda found: all(check(found) for check in checks)
+
+
+def _check_elements(tests: Sequence[_Test]) -> _Check:
+    only = tests[0] if len(tests) == 1 else lambda value: all(test(value) for test in tests)
+    return lambda found: any(map(only, _scalars(found)))
 
 
 def _parse_exists(key: str, value: object) -> _Check:
@@ -249,18 +254,14 @@ def _is_absent(found: Sequence[PropertyValue]) -> bool:
     return all(value is None for value in found)
 
 
-def _elements(found: Sequence[PropertyValue]) -> Iterator[PropertyValue]:
-    for value in found:
-        if isinstance(value, list | tuple):
-            yield from value
-        else:
-            yield value
+def _elements(found: Sequence[PropertyValue]) -> Sequence[PropertyValue]:
+    if len(found) == 1 and not isinstance(found[0], list | tuple):
+        return found
+    return [item for value in found for item in (value if isinstance(value, list | tuple) else (value,))]
 
 
-def _scalars(found: Sequence[PropertyValue]) -> Iterator[Scalar]:
-    for value in _elements(found):
-        if isinstance(value, str | int | float):
-            yield value
+def _scalars(found: Sequence[PropertyValue]) -> Sequence[Scalar]:
+    return [value for value in _elements(found) if isinstance(value, str | int | float)]
 
 
 def _find_values(record: NoteRecord, key: str) -> Sequence[PropertyValue]:
