@@ -1,0 +1,128 @@
+"""Note numbers: given once, never again, and two machines' numbers sorted out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memex.errors import NotFound
+from vault_memex.store.ids import IdLine, Ids, escape_field, parse_id_line, render_id_line, unescape_field
+
+EARLY, LATE = "2026-11-01T00:00:00.000Z", "2026-11-02T00:00:00.000Z"
+
+
+@pytest.fixture
+def ids(tmp_path: Path) -> Ids:
+    return Ids(tmp_path / ".memex" / "ids.tsv")
+
+
+def test_numbers_count_up_and_a_path_keeps_its_own(ids: Ids) -> None:
+    assert (1, 2) == ids.assign([("a.md", "h"), ("b.md", "h")], EARLY)
+    assert (2, 3) == ids.assign([("b.md", "h"), ("c.md", "h")], LATE)
+    assert (1, "c.md", None) == (ids.number_of("a.md"), ids.path_of(3), ids.number_of("d.md"))
+
+
+def test_a_batch_that_names_a_path_twice_gives_it_one_number(ids: Ids) -> None:
+    assert (1, 1) == ids.assign([("a.md", "h"), ("a.md", "h")], EARLY)
+
+
+def test_numbers_known_from_notes_and_trash_are_not_given_again(ids: Ids) -> None:
+    assert (143,) == ids.assign([("a.md", "h")], EARLY, above=142)
+    assert (151,) == ids.assign([("b.md", "h")], EARLY, reserve=[150])
+
+
+def test_a_moved_note_keeps_its_number_and_leaves_its_path_free(ids: Ids) -> None:
+    ids.assign([("a.md", "h")], EARLY)
+    ids.moved("a.md", "b.md", "h")
+
+    assert (None, 1, "b.md") == (ids.number_of("a.md"), ids.number_of("b.md"), ids.path_of(1))
+    assert (2,) == ids.assign([("a.md", "h")], LATE)
+    assert {"b.md": 1, "a.md": 2} == dict(ids.numbers())
+    assert () == ids.find_conflicts()
+
+
+def test_a_move_of_an_unknown_note_is_refused(ids: Ids) -> None:
+    with pytest.raises(NotFound):
+        ids.moved("a.md", "b.md", "h")
+
+
+def test_a_number_of_a_gone_note_is_never_given_again(ids: Ids) -> None:
+    ids.assign([("a.md", "h")], EARLY)
+    fresh = Ids(ids.file)
+
+    assert (2,) == fresh.assign([("b.md", "h")], LATE)
+
+
+def test_another_process_sees_lines_added_meanwhile(ids: Ids) -> None:
+    other = Ids(ids.file)
+    ids.assign([("a.md", "h")], EARLY)
+    assert 1 == other.number_of("a.md")
+    other.assign([("b.md", "h")], EARLY)
+
+    assert (2, 2) == (ids.number_of("b.md"), ids.highest())
+
+
+def test_a_rewritten_file_is_read_anew(ids: Ids) -> None:
+    ids.assign([("a.md", "h"), ("b.md", "h")], EARLY)
+    ids.file.write_bytes(render_id_line(IdLine(9, "longer-name-than-before.md", "h" * 90, EARLY)) * 2)
+
+    assert (None, 9) == (ids.number_of("a.md"), ids.highest())
+    ids.file.unlink()
+    assert 0 == ids.highest()
+
+
+def test_two_machines_with_one_number_the_earlier_keeps_it(ids: Ids) -> None:
+    lines = [IdLine(7, "late.md", "h", LATE), IdLine(7, "early.md", "h", EARLY), IdLine(8, "x.md", "h", EARLY)]
+    ids.file.parent.mkdir()
+    ids.file.write_bytes(b"".join(map(render_id_line, lines)))
+
+    conflicts = ids.find_conflicts()
+    assert [("early.md", "late.md")] == [(c.keeper.path, c.loser.path) for c in conflicts]
+    assert [("late.md", 7, 9)] == [(r.path, r.former, r.id) for r in ids.renumber(conflicts)]
+    for seen in (ids, Ids(ids.file)):
+        assert () == seen.find_conflicts()
+        assert (9, 7, "early.md") == (seen.number_of("late.md"), seen.number_of("early.md"), seen.path_of(7))
+        assert {7: ("late.md",)} == dict(seen.former_ids())
+
+
+def test_equal_moments_the_smaller_path_keeps_the_number(ids: Ids) -> None:
+    ids.file.parent.mkdir()
+    ids.file.write_bytes(b"".join(render_id_line(IdLine(7, p, "h", EARLY)) for p in ("b.md", "a.md")))
+    # One identity (number and moment) at two paths reads as a move: the last line holds.
+    assert ("a.md", None) == (ids.path_of(7), ids.number_of("b.md"))
+
+
+def test_three_notes_with_one_number(ids: Ids) -> None:
+    ids.file.parent.mkdir()
+    moments = {"c.md": "2026-01-03T", "a.md": "2026-01-01T", "b.md": "2026-01-02T"}
+    ids.file.write_bytes(b"".join(render_id_line(IdLine(5, p, "h", t)) for p, t in moments.items()))
+
+    renumbered = ids.renumber(ids.find_conflicts(), above=10)
+
+    assert [("b.md", 11), ("c.md", 12)] == [(r.path, r.id) for r in renumbered]
+    assert "a.md" == ids.path_of(5)
+
+
+def test_lines_that_do_not_parse_are_skipped_named_and_stay(ids: Ids) -> None:
+    ids.file.parent.mkdir()
+    broken = b"<<<<<<< HEAD\n1\ta.md\th\t2026\nx\ty\n-3\tb.md\th\tz\n2\ttorn"
+    ids.file.write_bytes(broken)
+
+    assert 1 == ids.number_of("a.md")
+    assert 4 == len(ids.notices)
+    assert (2,) == ids.assign([("n.md", "h")], EARLY)
+    assert ids.file.read_bytes().startswith(broken + b"\n2\tn.md")
+
+
+@given(st.text())
+def test_any_path_survives_a_line(path: str) -> None:
+    assert path == unescape_field(escape_field(path))
+    try:
+        raw = render_id_line(IdLine(1, path, "h", EARLY))
+    except UnicodeEncodeError:
+        return  # lone surrogates are refused as paths
+    assert 1 == raw.count(b"\n")
+    assert IdLine(1, path, "h", EARLY) == parse_id_line(raw[:-1])

@@ -1,0 +1,244 @@
+"""Note numbers: `.memex/ids.tsv`, one line for each time a number was given to a path. Lines are only added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from vault_memex.errors import NotFound
+from vault_memex.store.appending import append_lines
+
+_TAIL = 256  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class IdLine:
+    """A number given to a path. A note that moves keeps number and `created`, so these two are its identity."""
+
+    id: int
+    path: str
+    hash: str  # revision when the line was written
+    created: str  # when the number was first given: UTC, as the journal writes it
+
+
+@dataclass(frozen=True, slots=True)
+class IdConflict:
+    """Two machines gave one number to two notes; `keeper` was first."""
+
+    id: int
+    keeper: IdLine
+    loser: IdLine
+
+
+@dataclass(frozen=True, slots=True)
+class Renumbered:
+    """A note that got another number, because its own belongs to an older note."""
+
+    path: str
+    former: int
+    id: int
+
+
+class Ids:
+    """The numbers of a vault. Giving numbers needs the vault lock."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.notices: tuple[str, ...] = ()
+        self._stamp: tuple[int, int, int] | None = None  # inode, size, mtime of what is loaded
+        self._tail = b""  # the last bytes of what is loaded
+        self._latest: dict[tuple[int, str], IdLine] = {}  # by identity: where the note is now
+        self._by_path: dict[str, IdLine] = {}
+        self._highest = 0
+
+    def number_of(self, path: str) -> int | None:
+        """Return the number of the note at this path, None when it has none (yet)."""
+        line = self._line_at(path)
+        return line.id if line else None
+
+    def path_of(self, number: int) -> str | None:
+        """Return where the note with this number is or was last. If two notes have it, the one that keeps it."""
+        self._refresh()
+        holders = self._holders(number)
+        return holders[0].path if holders else None
+
+    def numbers(self) -> Mapping[str, int]:
+        """Return every path that has a number, with it."""
+        self._refresh()
+        return {path: line.id for path in self._by_path if (line := self._live(path)) is not None}
+
+    def highest(self) -> int:
+        """Return the highest number ever given."""
+        self._refresh()
+        return self._highest
+
+    def assign(
+        self, notes: Sequence[tuple[str, str]], created: str, above: int = 0, reserve: Iterable[int] = ()
+    ) -> tuple[int, ...]:
+        """Give a number to each (path, hash) that has none; return all numbers, in order.
+
+        Numbers are higher than every one in the file and than `above`, the highest known from notes and trash.
+        Numbers in `reserve` are taken too.
+        """
+        self._refresh()
+        following = max([self._highest, above, *reserve]) + 1
+        numbers: list[int] = []
+        added: dict[str, IdLine] = {}
+        for path, content in notes:
+            known = added.get(path) or self._live(path)
+            if known is None:
+                known = added[path] = IdLine(following, path, content, created)
+                following += 1
+            numbers.append(known.id)
+        self._append(list(added.values()))
+        return tuple(numbers)
+
+    def adopt(self, path: str, number: int, content: str, created: str) -> None:
+        """Record the number a note says it has in its own frontmatter."""
+        if self.number_of(path) != number:
+            self._append([IdLine(number, path, content, created)])
+
+    def moved(self, path: str, to: str, content: str) -> None:
+        """Record that the note moved. Raises NotFound when the path has no number."""
+        line = self._line_at(path)
+        if line is None:
+            raise NotFound(f"{path!r} has no number, so its move cannot be recorded.", path=path)
+        self._append([IdLine(line.id, to, content, line.created)])
+
+    def find_conflicts(self) -> tuple[IdConflict, ...]:
+        """Return numbers that two notes still have, each with the note that keeps it and one that does not."""
+        self._refresh()
+        numbers: dict[int, int] = {}
+        for number, _ in self._latest:
+            numbers[number] = numbers.get(number, 0) + 1
+        conflicts: list[IdConflict] = []
+        for number in sorted(n for n, count in numbers.items() if count > 1):
+            keeper, *losers = self._holders(number)
+            conflicts += (IdConflict(number, keeper, loser) for loser in losers if self._live(loser.path) == loser)
+        return tuple(conflicts)
+
+    def renumber(self, conflicts: Sequence[IdConflict], above: int = 0) -> tuple[Renumbered, ...]:
+        """Give each loser a new number; its `created` stays, which is how its former number is remembered."""
+        self._refresh()
+        following = max(self._highest, above) + 1
+        lines = [
+            IdLine(following + i, c.loser.path, c.loser.hash, c.loser.created) for i, c in enumerate(conflicts)
+        ]
+        self._append(lines)
+        return tuple(Renumbered(line.path, c.id, line.id) for line, c in zip(lines, conflicts, strict=True))
+
+    def former_ids(self) -> Mapping[int, tuple[str, ...]]:
+        """Return numbers that were taken from notes, with the paths of those notes now."""
+        self._refresh()
+        former: dict[int, tuple[str, ...]] = {}
+        for (number, created), line in self._latest.items():
+            now = self._by_path.get(line.path)
+            if now is not None and now.id != number and now.created == created:
+                former[number] = (*former.get(number, ()), now.path)
+        return former
+
+    def _line_at(self, path: str) -> IdLine | None:
+        self._refresh()
+        return self._live(path)
+
+    def _live(self, path: str) -> IdLine | None:
+        """Return the path's line unless that note has moved away since."""
+        line = self._by_path.get(path)
+        return line if line is not None and self._latest[line.id, line.created].path == path else None
+
+    def _holders(self, number: int) -> list[IdLine]:
+        """Return the notes with this number, the rightful one first: earlier created, then smaller path."""
+        lines = [line for (n, _), line in self._latest.items() if n == number]
+        return sorted(lines, key=lambda line: (line.created, line.path))
+
+    def _append(self, lines: Sequence[IdLine]) -> None:
+        if lines:
+            append_lines(self.file, b"".join(map(render_id_line, lines)))
+            self._refresh()
+
+    def _refresh(self) -> None:
+        try:
+            status = self.file.stat()
+        except FileNotFoundError:
+            if self._stamp is not None:
+                self._stamp, self._tail = None, b""
+                self._load(b"")
+            return
+        stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
+        if self._stamp == stamp:
+            return
+        with open(self.file, "rb") as stream:
+            if not self._load_added(stream, status.st_ino):
+                stream.seek(0)
+                data = stream.read()
+                self._load(data)
+                self._tail = data[-_TAIL:]
+        self._stamp = stamp
+
+    def _load_added(self, stream: BinaryIO, inode: int) -> bool:
+        """Load only what was appended; False when the file is not the loaded one plus some whole lines."""
+        if self._stamp is None or self._stamp[0] != inode or not self._tail.endswith(b"\n"):
+            return False
+        stream.seek(self._stamp[1] - len(self._tail))
+        data = stream.read()
+        if not data.startswith(self._tail):
+            return False
+        self._add(data[len(self._tail) :])
+        self._tail = data[-_TAIL:]
+        return True
+
+    def _load(self, data: bytes) -> None:
+        self._latest, self._by_path, self._highest, self.notices = {}, {}, 0, ()
+        self._add(data)
+
+    def _add(self, data: bytes) -> None:
+        notices = list(self.notices)
+        for raw in data.split(b"\n"):
+            if not raw.strip():
+                continue
+            line = parse_id_line(raw)
+            if line is None:
+                notices.append(f"ids.tsv: the line {raw[:80]!r} does not parse; it is skipped")
+                continue
+            self._latest[line.id, line.created] = line
+            self._by_path[line.path] = line
+            self._highest = max(self._highest, line.id)
+        self.notices = tuple(notices)
+
+
+def render_id_line(line: IdLine) -> bytes:
+    """Return the line with its line feed; tabs and line ends in an odd path are escaped."""
+    return f"{line.id}\t{escape_field(line.path)}\t{line.hash}\t{line.created}\n".encode()
+
+
+def parse_id_line(raw: bytes) -> IdLine | None:
+    """Return the line's values, or None when it is not one."""
+    try:
+        number, path, content, created = raw.rstrip(b"\r").decode("utf-8").split("\t")
+        return IdLine(int(number), unescape_field(path), content, created) if int(number) > 0 else None
+    except ValueError:
+        return None
+
+
+def escape_field(text: str) -> str:
+    r"""Return the text as one field of a tab-separated line: `\`, tab, LF and CR as `\\`, `\t`, `\n`, `\r`."""
+    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+
+
+def unescape_field(text: str) -> str:
+    """Return the text that escape_field made the field of."""
+    if "\\" not in text:
+        return text
+    out: list[str] = []
+    escaped = False
+    for c in text:
+        if escaped:
+            out.append({"t": "\t", "n": "\n", "r": "\r"}.get(c, c))
+            escaped = False
+        elif c == "\\":
+            escaped = True
+        else:
+            out.append(c)
+    return "".join(out)

@@ -1,0 +1,174 @@
+"""The journal: one event a line in `.memex/journal/YYYY-MM.jsonl`, appended, never rewritten."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from vault_memex.store.appending import append_lines, cut_torn_end
+
+KINDS = {
+    "created": "added",
+    "merged": "changed",
+}  # how a change's operation is called in the journal, if otherwise
+_ID = re.compile(rb'^\{"id":(\d+),', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What an event did to one file. `before` None: it was not there."""
+
+    path: str
+    from_path: str | None
+    before: str | None
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEvent:
+    """One thing that happened. Revisions name file contents; the undo store has them for 30 days."""
+
+    id: int
+    at: str  # UTC, as render_moment writes it
+    kind: str  # added, changed, renamed, deleted, restored, submitted, edited_outside, ...
+    op: str  # what the change called itself
+    path: str
+    title: str
+    actor: str
+    note_id: int | None = None
+    from_path: str | None = None
+    reason: str = ""
+    before: str | None = None
+    after: str | None = None
+    files: tuple[FileState, ...] = ()  # only when the event is about more than `path`
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def render_moment(moment: datetime) -> str:
+    """Return the moment in UTC as the journal writes it: `2026-11-30T02:05:00.123Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def render_event(event: JournalEvent) -> bytes:
+    """Return the event's line, keys always in the same order."""
+    values: dict[str, Any] = {
+        "id": event.id,
+        "at": event.at,
+        "kind": event.kind,
+        "op": event.op,
+        "note_id": event.note_id,
+        "path": event.path,
+        "from_path": event.from_path,
+        "actor": event.actor,
+        "title": event.title,
+        "reason": event.reason,
+        "before": event.before,
+        "after": event.after,
+    }
+    if event.files:
+        values["files"] = [[f.path, f.from_path, f.before, f.after] for f in event.files]
+    if event.details:
+        values["details"] = dict(event.details)
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", errors="backslashreplace") + b"\n"
+
+
+def parse_event(line: bytes) -> JournalEvent | None:
+    """Return the event of a line, or None when it is not one. Keys a newer version added are dropped."""
+    try:
+        raw = json.loads(line)
+        files = tuple(FileState(*entry) for entry in raw.get("files", ()))
+        return JournalEvent(
+            id=int(raw["id"]),
+            at=str(raw["at"]),
+            kind=str(raw["kind"]),
+            op=str(raw["op"]),
+            path=str(raw["path"]),
+            title=str(raw["title"]),
+            actor=str(raw["actor"]),
+            note_id=raw.get("note_id"),
+            from_path=raw.get("from_path"),
+            reason=raw.get("reason") or "",
+            before=raw.get("before"),
+            after=raw.get("after"),
+            files=files,
+            details=raw.get("details") or {},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+class Journal:
+    """The events of a vault. Appending needs the vault lock; reading needs nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.faults: tuple[str, ...] = ()  # lines the last read skipped, by file and number
+        self._highest = 0
+        self._sizes: dict[str, int] = {}
+
+    def next_id(self) -> int:
+        """Return one more than the highest number ever used here."""
+        for file in self._months():
+            size = file.stat().st_size
+            seen = self._sizes.get(file.name, 0)
+            if size == seen:
+                continue
+            data = file.read_bytes()
+            start = data.rfind(b"\n", 0, seen) + 1 if size > seen else 0
+            self._highest = max([self._highest, *(int(n) for n in _ID.findall(data[start:]))])
+            self._sizes[file.name] = size
+        return self._highest + 1
+
+    def append(self, event: JournalEvent) -> tuple[Path, int]:
+        """Append an event, durable; return its file and the file's length afterwards."""
+        file = self.folder / f"{event.at[:7]}.jsonl"
+        cut_torn_end(file, is_whole=lambda line: parse_event(line) is not None)
+        known = self._sizes.get(file.name, 0) == (file.stat().st_size if file.exists() else 0)
+        size = append_lines(file, render_event(event))
+        if known:
+            self._sizes[file.name] = size
+            self._highest = max(self._highest, event.id)
+        return file, size
+
+    def read(self, since: datetime | None = None, until: datetime | None = None) -> tuple[JournalEvent, ...]:
+        """Return events from `since` (inclusive) to `until` (exclusive), oldest first."""
+        first = render_moment(since) if since else ""
+        last = render_moment(until) if until else "9"
+        faults: list[str] = []
+        events = [
+            event
+            for file in self._months()
+            if first[:7] <= file.stem and file.stem <= last[:7]
+            for event in _read_month(file, faults)
+            if first <= event.at < last
+        ]
+        self.faults = tuple(faults)
+        return tuple(sorted(events, key=lambda e: (e.at, e.id)))
+
+    def find_event(self, event_id: int) -> JournalEvent | None:
+        """Return the event with this number, the latest if two machines used it."""
+        for file in reversed(self._months()):
+            for event in reversed(list(_read_month(file, []))):
+                if event.id == event_id:
+                    return event
+        return None
+
+    def _months(self) -> Sequence[Path]:
+        return sorted(f for f in self.folder.glob("????-??.jsonl") if f.is_file())
+
+
+def _read_month(file: Path, faults: list[str]) -> Iterator[JournalEvent]:
+    for number, line in enumerate(file.read_bytes().split(b"\n"), 1):
+        if not line.strip():
+            continue
+        event = parse_event(line)
+        if event is None:
+            faults.append(f"{file.name} line {number} is not an event; skipped")
+        else:
+            yield event

@@ -1,0 +1,65 @@
+"""Before-images: the bytes files had before we changed them, by revision, for 30 days, in the cache folder.
+
+They serve undo and review. Safety does not rest on them: until a write is finished its old bytes are in the
+vault's own `.memex/pending`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+from vault_memex.core.revision import revision_of
+
+KEEP_SECONDS = 30 * 24 * 3600
+
+
+class UndoStore:
+    """Bytes by revision. The folder may be deleted at any time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, data: bytes) -> bool:
+        """Keep the bytes; False when the disk would not take them, which must not stop a write."""
+        file = self._file_of(revision_of(data))
+        try:
+            os.utime(file)  # wanted again: the 30 days start anew
+            return True
+        except FileNotFoundError:
+            pass
+        except OSError:
+            return False
+        temp = file.with_name(f"{file.name}.{secrets.token_hex(3)}.tmp")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            temp.write_bytes(data)
+            os.replace(temp, file)
+        except OSError:
+            with contextlib.suppress(OSError):
+                temp.unlink()
+            return False
+        return True
+
+    def get(self, revision: str) -> bytes | None:
+        """Return the bytes with this revision, or None when they are gone or damaged."""
+        try:
+            data = self._file_of(revision).read_bytes()
+        except OSError:
+            return None
+        return data if revision_of(data) == revision else None
+
+    def expire(self, now: float) -> int:
+        """Remove what nobody wanted for 30 days before `now` (seconds since 1970); return how many."""
+        gone = 0
+        for file in self.folder.glob("??/*"):
+            with contextlib.suppress(OSError):
+                if file.stat().st_mtime < now - KEEP_SECONDS:
+                    file.unlink()
+                    gone += 1
+        return gone
+
+    def _file_of(self, revision: str) -> Path:
+        return self.folder / revision[:2] / revision
