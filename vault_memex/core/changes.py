@@ -62,7 +62,15 @@ class MoveFile:
     before: str
 
 
-FileEdit = WriteFile | MoveFile
+@dataclass(frozen=True, slots=True)
+class RemoveFile:
+    """Remove a file of the program's own `_memex` folder. Notes are moved to the trash instead."""
+
+    path: str
+    before: str
+
+
+FileEdit = WriteFile | MoveFile | RemoveFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,12 @@ _ID = re.compile(rb'^\{"id":(\d+),', re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What an event did to one file. `before` None: it was not there."""
+    """What an event did to one file. `before` None: it was not there; `after` None: it is gone."""
 
     path: str
     from_path: str | None
     before: str | None
-    after: str
+    after: str | None
 
 
 @dataclass(frozen=True, slots=True)

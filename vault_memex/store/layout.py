@@ -1,0 +1,58 @@
+"""The program's own folders in a vault: what is in them from the start, and where a vault's cache lies."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import platformdirs
+
+from vault_memex.store.disk import sync_folder
+from vault_memex.store.files import VaultFiles
+
+TRASH_FOLDER = "_memex/trash"
+CACHE_VARIABLE = "VAULT_MEMEX_CACHE_DIR"
+
+_MEMEX = {
+    ".gitattributes": "ids.tsv merge=union\njournal/*.jsonl merge=union\n",
+    ".gitignore": "pending/\n",
+}
+_TRASH = {".gitattributes": "tombstones.tsv merge=union\n"}
+
+
+def init_layout(files: VaultFiles) -> tuple[str, ...]:
+    """Make `.memex` with its git files; return the vault paths that are new. Existing files stay as they are.
+
+    The union merge keeps the lines of both sides when two machines' vaults are merged. The files are inside our
+    own folders so that the owner's `.gitattributes` and `.gitignore` are not touched.
+    """
+    return _fill(files, files.memex_folder(), ".memex", _MEMEX)
+
+
+def init_trash(files: VaultFiles) -> tuple[str, ...]:
+    """Do the same for `_memex/trash`, once something is in it."""
+    return _fill(files, files.root / TRASH_FOLDER, TRASH_FOLDER, _TRASH)
+
+
+def find_cache_folder(root: Path, environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the cache folder of a vault, outside it: under VAULT_MEMEX_CACHE_DIR or the user's cache folder."""
+    real = os.path.realpath(root)
+    key = hashlib.blake2b(os.fsencode(real), digest_size=8).hexdigest()
+    base = environment.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("vault-memex", appauthor=False)
+    return Path(base) / f"{Path(real).name[:40]}-{key}"
+
+
+def _fill(files: VaultFiles, folder: Path, shown: str, wanted: Mapping[str, str]) -> tuple[str, ...]:
+    new: list[str] = []
+    for name, text in wanted.items():
+        file = folder / name
+        if not os.path.lexists(file):
+            folder.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            new.append(f"{shown}/{name}")
+    if new:
+        sync_folder(folder)
+        sync_folder(files.root)
+    return tuple(new)
