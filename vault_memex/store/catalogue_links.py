@@ -1,0 +1,183 @@
+"""The link graph in the catalogue: resolving, resolving again, and walking."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from vault_memex.core.links import resolve_link
+from vault_memex.core.text import name_key, without_md
+from vault_memex.store.indexed import IndexedNote
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link with both of its ends."""
+
+    source: str
+    path: str | None  # the file it leads to; None while unresolved
+    kind: str
+    target: str  # as written
+    subpath: str
+    display: str | None
+    property: str | None  # frontmatter key; None in the body
+    start: int
+    end: int
+    ambiguous: bool  # other files answer equally well
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedLink:
+    """A name that links use and no file has."""
+
+    target: str  # without subpath and .md, as it is written first
+    count: int
+    sources: tuple[str, ...]  # sorted, each once
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A note some links away, in either direction."""
+
+    path: str
+    distance: int
+    links: int  # how many links tie it to what is one step nearer
+
+
+class LinkResolver:
+    """`core.links.resolve_link` with the catalogue's files; each name is looked up once."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._paths: dict[str, Sequence[str]] = {}
+        self._ids: dict[str, int] = {}
+
+    def find_files(self, key: str) -> Sequence[str]:
+        """Return the paths of all files whose base name has the key."""
+        if key not in self._paths:
+            rows = self._db.execute("SELECT path, id FROM files WHERE name_key = ?", (key,)).fetchall()
+            self._ids.update(rows)
+            self._paths[key] = [path for path, _ in rows]
+        return self._paths[key]
+
+    def resolve(self, target: str, source: str) -> tuple[int | None, bool]:
+        """Return the id of the file that the link leads to, if any, and whether others answer as well."""
+        found = resolve_link(target, source, self.find_files)
+        if found.path is None:
+            return None, False
+        if found.path not in self._ids:  # a link to its own note
+            self._ids.update(self._db.execute("SELECT path, id FROM files WHERE path = ?", (found.path,)))
+        return self._ids.get(found.path), bool(found.candidates)
+
+
+def find_names(path: str) -> set[str]:
+    """Return the link keys under which links to this file are kept: `a.md.md` answers to three."""
+    name = path.rpartition("/")[2]
+    names = {name_key(name)}
+    while (shorter := without_md(name)) != name:
+        names.add(name_key(shorter))
+        name = shorter
+    return names
+
+
+def insert_links(db: sqlite3.Connection, note_id: int, note: IndexedNote, resolver: LinkResolver) -> None:
+    """Write the note's links, resolved."""
+    rows = []
+    for ordinal, link in enumerate(note.links):
+        resolved, ambiguous = resolver.resolve(link.target, note.path)
+        rows.append((note_id, ordinal, *link, resolved, ambiguous))
+    db.executemany(
+        "INSERT INTO links(source, ordinal, kind, target, subpath, display, property, start, end, link_key,"
+        " resolved, ambiguous) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+        rows,
+    )
+
+
+def resolve_again(db: sqlite3.Connection, names: Iterable[str], resolver: LinkResolver) -> None:
+    """Resolve the links kept under these keys; rows that stay as they are are not written."""
+    changed = []
+    for name in names:
+        rows = db.execute(
+            "SELECT source, ordinal, target, resolved, ambiguous, path FROM links JOIN files ON files.id = source"
+            " WHERE link_key = ?",
+            (name,),
+        ).fetchall()
+        for source, ordinal, target, resolved, ambiguous, path in rows:
+            found = resolver.resolve(target, path)
+            if found != (resolved, bool(ambiguous)):
+                changed.append((*found, source, ordinal))
+    db.executemany("UPDATE links SET resolved = ?, ambiguous = ? WHERE source = ? AND ordinal = ?", changed)
+
+
+_LINK_COLUMNS = (
+    "source.path, target.path, kind, links.target, subpath, display, property, start, end, ambiguous FROM links"
+    " JOIN files AS source ON source.id = links.source LEFT JOIN files AS target ON target.id = links.resolved"
+)
+
+
+def find_backlinks(db: sqlite3.Connection, path: str) -> tuple[LinkRow, ...]:
+    """Return the links that lead to a file from other notes and itself, sorted by source, then position."""
+    return _find_link_rows(db, "target.path = ? ORDER BY source.path, ordinal", path)
+
+
+def find_links(db: sqlite3.Connection, path: str) -> tuple[LinkRow, ...]:
+    """Return the links of a note in their order: frontmatter first, then by position."""
+    return _find_link_rows(db, "source.path = ? ORDER BY ordinal", path)
+
+
+def _find_link_rows(db: sqlite3.Connection, condition: str, path: str) -> tuple[LinkRow, ...]:
+    rows = db.execute(f"SELECT {_LINK_COLUMNS} WHERE {condition}", (path,))
+    return tuple(LinkRow(*row) for row in rows)
+
+
+def find_unresolved(db: sqlite3.Connection) -> tuple[UnresolvedLink, ...]:
+    """Return the names without a file, the most wanted first, then by name."""
+    rows = db.execute(
+        "SELECT links.target, source.path FROM links JOIN files AS source ON source.id = links.source"
+        " WHERE resolved IS NULL ORDER BY source.path, ordinal"
+    )
+    groups: dict[str, tuple[str, list[str]]] = {}
+    for target, source in rows:
+        name = without_md(target)
+        groups.setdefault(name_key(name), (name, []))[1].append(source)
+    found = [
+        UnresolvedLink(name, len(sources), tuple(dict.fromkeys(sources))) for name, sources in groups.values()
+    ]
+    return tuple(sorted(found, key=lambda u: (-u.count, u.target)))
+
+
+_STEP = """
+SELECT other, count(*) FROM (
+    SELECT resolved AS other FROM links WHERE source IN (SELECT value FROM json_each(?1)) AND resolved IS NOT NULL
+    UNION ALL
+    SELECT source FROM links WHERE resolved IN (SELECT value FROM json_each(?1))
+) GROUP BY other
+"""
+
+
+def find_neighbours(db: sqlite3.Connection, path: str, depth: int = 1, limit: int = 50) -> tuple[Neighbour, ...]:
+    """Return notes within `depth` links in either direction: nearest first, then by number of links, then by path.
+
+    Attachments are neither found nor walked through.
+    """
+    start = db.execute("SELECT id FROM files WHERE path = ? AND is_note", (path,)).fetchone()
+    seen: set[int] = {start[0]} if start else set()
+    edge = list(seen)
+    found: list[Neighbour] = []
+    for distance in range(1, depth + 1):
+        steps = [row for row in db.execute(_STEP, (str(edge),)) if row[0] not in seen]
+        notes = {
+            other: Neighbour(note, distance, links) for other, links in steps if (note := _find_note(db, other))
+        }
+        found += sorted(notes.values(), key=lambda n: (-n.links, n.path))
+        edge = list(notes)
+        seen.update(edge)
+        if len(found) >= limit or not edge:
+            break
+    return tuple(found[:limit])
+
+
+def _find_note(db: sqlite3.Connection, file: int) -> str | None:
+    row = db.execute("SELECT path FROM files WHERE id = ? AND is_note", (file,)).fetchone()
+    return row[0] if row else None

@@ -1,0 +1,87 @@
+"""Passages: where a text hash stands in the vault, and which hashes still have to be embedded."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """One place of one passage. Equal texts share the hash and have a row each."""
+
+    hash: str
+    path: str
+    ordinal: int
+    heading_path: tuple[str, ...]
+    start: int
+    end: int
+    chars: int
+
+
+_ROWS = "SELECT hash, path, ordinal, heading_path, start, end, chars FROM passages JOIN files ON files.id = note"
+
+
+def get_passages(db: sqlite3.Connection, hashes: Iterable[str]) -> tuple[PassageRow, ...]:
+    """Return the places of these hashes in the order given, then by path; a hash that left the vault has none."""
+    rows: list[PassageRow] = []
+    for value in dict.fromkeys(hashes):
+        found = db.execute(_ROWS + " WHERE hash = ? ORDER BY path, ordinal", (bytes.fromhex(value),))
+        rows += (_build_row(row) for row in found)
+    return tuple(rows)
+
+
+def find_passages(db: sqlite3.Connection, path: str) -> tuple[PassageRow, ...]:
+    """Return the passages of a note in their order."""
+    return tuple(_build_row(row) for row in db.execute(_ROWS + " WHERE path = ? ORDER BY ordinal", (path,)))
+
+
+def find_unembedded(db: sqlite3.Connection, model: str, limit: int) -> tuple[PassageRow, ...]:
+    """Return passages that have no vector of the model yet, each hash once, of the last changed notes first."""
+    rows = db.execute(
+        f"{_ROWS} WHERE NOT EXISTS"  # noqa: S608 -- a constant
+        " (SELECT 1 FROM embedded WHERE model = ? AND embedded.hash = passages.hash)"
+        " ORDER BY passages.id DESC",
+        (model,),
+    )
+    found: dict[str, PassageRow] = {}
+    for row in rows:
+        if len(found) >= limit:
+            break
+        passage = _build_row(row)
+        found.setdefault(passage.hash, passage)
+    return tuple(found.values())
+
+
+def mark_embedded(db: sqlite3.Connection, model: str, hashes: Iterable[str]) -> None:
+    """Note that the vectors of these hashes are stored."""
+    rows = [(model, bytes.fromhex(value)) for value in hashes]
+    db.executemany("INSERT OR IGNORE INTO embedded VALUES(?, ?)", rows)
+
+
+def count_embedded(db: sqlite3.Connection, model: str) -> tuple[int, int]:
+    """Return (done, total) over the distinct passages of the vault."""
+    row = db.execute(
+        "SELECT count(embedded.hash), count(*) FROM (SELECT DISTINCT hash FROM passages) AS wanted"
+        " LEFT JOIN embedded ON embedded.hash = wanted.hash AND model = ?",
+        (model,),
+    ).fetchone()
+    return int(row[0]), int(row[1])
+
+
+def set_embedded(db: sqlite3.Connection, model: str, hashes: Iterable[str]) -> None:
+    """Note that these hashes have their vectors and no others."""
+    db.execute("DELETE FROM embedded WHERE model = ?", (model,))
+    mark_embedded(db, model, hashes)
+
+
+def find_hashes(db: sqlite3.Connection) -> set[str]:
+    """Return the hash of every passage of the vault."""
+    return {row[0].hex() for row in db.execute("SELECT DISTINCT hash FROM passages")}
+
+
+def _build_row(row: tuple[bytes, str, int, str, int, int, int]) -> PassageRow:
+    value, path, ordinal, heading_path, *rest = row
+    return PassageRow(value.hex(), path, ordinal, tuple(json.loads(heading_path)), *rest)

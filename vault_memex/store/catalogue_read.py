@@ -1,0 +1,124 @@
+"""Tables into a `Snapshot`: whole, or the old one with what changed since."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from vault_memex.core.changes import Signature
+from vault_memex.core.snapshot import NoteRecord, Snapshot
+
+_NOTES = (
+    "SELECT path, notes.revision, record, ifnull(assigned_id, own_id),"
+    " coalesce(own_created, git_created, file_created),"
+    " coalesce(own_updated, git_updated, file_updated) FROM notes JOIN files USING(id)"
+)
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def load_snapshot(db: sqlite3.Connection, previous: Snapshot | None) -> Snapshot:
+    """Return the vault as the last transaction left it; `previous` is reused as far as it still holds.
+
+    The caller has begun a transaction, so that all of it is of one moment.
+    """
+    meta = dict(db.execute("SELECT key, value FROM meta"))
+    revision = meta["revision"]
+    if previous is not None and meta["log_start"] <= previous.revision <= revision:
+        if previous.revision == revision:
+            return previous
+        notes = _load_changed(db, previous)
+        attachments = previous.attachments
+        if meta["attachments"] > previous.revision:
+            attachments = _load_attachments(db)
+        return Snapshot(revision, notes, attachments)
+    rows = db.execute(_NOTES + " ORDER BY path")
+    return Snapshot(revision, {row[0]: _build_record(row) for row in rows}, _load_attachments(db))
+
+
+def load_signatures(db: sqlite3.Connection) -> dict[str, Signature]:
+    """Return the signature of every note, all zeros for one that was announced and not read yet."""
+    rows = db.execute("SELECT path, mtime_ns, ctime_ns, size, inode FROM files WHERE is_note")
+    make = Signature._make
+    return {row[0]: make(row[1:]) for row in rows}
+
+
+def get_signatures(db: sqlite3.Connection, paths: Iterable[str]) -> dict[str, Signature]:
+    """Return the signatures of those of the paths that are known; all zeros for attachments."""
+    found = {}
+    for path in paths:
+        row = db.execute("SELECT mtime_ns, ctime_ns, size, inode FROM files WHERE path = ?", (path,)).fetchone()
+        if row:
+            found[path] = Signature(*row)
+    return found
+
+
+def find_racy(db: sqlite3.Connection) -> frozenset[str]:
+    """Return the notes whose signature may hide a change."""
+    return frozenset(row[0] for row in db.execute("SELECT path FROM files WHERE racy"))
+
+
+class KnownContent(NamedTuple):
+    """What a note's content is recognised by."""
+
+    revision: str
+    own_id: int | None  # of the frontmatter
+
+
+def get_revisions(db: sqlite3.Connection, paths: Iterable[str]) -> dict[str, KnownContent]:
+    """Return content hash and frontmatter id of those of the paths that are notes."""
+    found = {}
+    for path in paths:
+        row = db.execute(
+            "SELECT notes.revision, own_id FROM notes JOIN files USING(id) WHERE path = ?", (path,)
+        ).fetchone()
+        if row:
+            found[path] = KnownContent(*row)
+    return found
+
+
+def load_attachments(db: sqlite3.Connection) -> tuple[str, ...]:
+    """Return the paths of all files that are not notes, sorted."""
+    return _load_attachments(db)
+
+
+def _load_attachments(db: sqlite3.Connection) -> tuple[str, ...]:
+    return tuple(row[0] for row in db.execute("SELECT path FROM files WHERE NOT is_note ORDER BY path"))
+
+
+def _load_changed(db: sqlite3.Connection, previous: Snapshot) -> dict[str, NoteRecord]:
+    notes = dict(previous.notes)
+    for (path,) in db.execute("SELECT path FROM removed WHERE changed > ?", (previous.revision,)):
+        notes.pop(path, None)
+    known = len(notes)
+    for row in db.execute(_NOTES + " WHERE changed > ?", (previous.revision,)):
+        notes[row[0]] = _build_record(row)
+    return notes if len(notes) == known else dict(sorted(notes.items()))
+
+
+def _build_record(row: tuple[str, str, str, int | None, str, str]) -> NoteRecord:
+    path, revision, record, note_id, created, updated = row
+    title, aliases, former, tags, properties, layer, summary, chars, links_out, notices = json.loads(record)
+    return NoteRecord(
+        path,
+        title,
+        revision,
+        note_id,
+        _texts(aliases),
+        _texts(former),
+        _texts(tags),
+        MappingProxyType(properties) if properties else _NOTHING,
+        layer,
+        summary,
+        created,
+        updated,
+        chars,
+        links_out,
+        _texts(notices),
+    )
+
+
+def _texts(values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(values) if values else ()

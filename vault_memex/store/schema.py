@@ -1,0 +1,237 @@
+"""The catalogue's tables, and opening the file that holds them: versions, damage, moving aside.
+
+Everything in it is derived from the vault's files, so the answer to any doubt is to start anew.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_memex.store.file_lock import FileLock, find_lock
+
+FILE_NAME = "catalogue.sqlite"
+SCHEMA_VERSION = 1
+BUSY_SECONDS = 10.0
+
+# A file that is announced but not yet read has this stat signature, which no real file equals.
+UNREAD = (0, 0, 0, 0)
+
+TABLES = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE fingerprint(value TEXT NOT NULL);
+CREATE TABLE state(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE files(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    path TEXT NOT NULL UNIQUE,
+    is_note INTEGER NOT NULL,
+    name_key TEXT NOT NULL,          -- of the base name with its extension
+    mtime_ns INTEGER NOT NULL DEFAULT 0,
+    ctime_ns INTEGER NOT NULL DEFAULT 0,
+    size INTEGER NOT NULL DEFAULT 0,
+    inode INTEGER NOT NULL DEFAULT 0,
+    racy INTEGER NOT NULL DEFAULT 0  -- read so soon after a change that another one may look the same
+);
+CREATE INDEX files_by_name ON files(name_key);
+CREATE INDEX files_racy ON files(path) WHERE racy;
+
+CREATE TABLE notes(
+    id INTEGER PRIMARY KEY,          -- files.id
+    revision TEXT NOT NULL,
+    changed INTEGER NOT NULL,        -- catalogue revision of the last change
+    record TEXT NOT NULL,            -- JSON list, see catalogue_read.RECORD_FIELDS
+    headings TEXT NOT NULL,          -- JSON list of [level, text, start]
+    own_id INTEGER, assigned_id INTEGER,
+    own_created TEXT, git_created TEXT, file_created TEXT NOT NULL,
+    own_updated TEXT, git_updated TEXT, file_updated TEXT NOT NULL
+);
+CREATE INDEX notes_by_change ON notes(changed);
+CREATE INDEX notes_by_revision ON notes(revision);
+CREATE TABLE removed(path TEXT NOT NULL, changed INTEGER NOT NULL);
+CREATE INDEX removed_by_change ON removed(changed);
+
+CREATE TABLE tags(tag_key TEXT NOT NULL, note INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY(tag_key, note))
+    WITHOUT ROWID;
+CREATE INDEX tags_by_note ON tags(note);
+
+CREATE TABLE links(
+    source INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    target TEXT NOT NULL,
+    subpath TEXT NOT NULL,
+    display TEXT,
+    property TEXT,                   -- frontmatter key, for links of the frontmatter
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    link_key TEXT NOT NULL,
+    resolved INTEGER,                -- files.id; NULL while no file answers
+    ambiguous INTEGER NOT NULL,
+    PRIMARY KEY(source, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX links_by_key ON links(link_key);
+CREATE INDEX links_by_file ON links(resolved) WHERE resolved IS NOT NULL;
+
+CREATE TABLE passages(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- grows: the newest come first in the embedding queue
+    note INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    heading_path TEXT NOT NULL,      -- JSON list
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    chars INTEGER NOT NULL
+);
+CREATE INDEX passages_by_note ON passages(note);
+CREATE INDEX passages_by_hash ON passages(hash);
+CREATE TABLE embedded(model TEXT NOT NULL, hash BLOB NOT NULL, PRIMARY KEY(model, hash)) WITHOUT ROWID;
+
+-- The terms are stored as well: a delete must name exactly what was inserted, and SQLite before 3.43 has no
+-- contentless_delete. Packing them would save 2 KB a note and triple the time of an insert.
+CREATE VIRTUAL TABLE words USING fts5(title, aliases, headings, tags, body, tokenize='ascii');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
+"""
+
+DERIVED_TABLES = ("files", "notes", "removed", "tags", "links", "passages", "words")
+
+
+def connect(file: Path) -> sqlite3.Connection:
+    """Return a connection in autocommit mode that any one thread at a time may use."""
+    db = sqlite3.connect(file, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
+    # A commit is not flushed to the disk; a checkpoint is, in the right order. A power loss can thus drop the
+    # newest transactions but not tear one, and what it drops is found again by the scan, since the stat
+    # signatures are dropped with the contents. With OFF a torn page could answer wrongly without an error.
+    try:
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute("PRAGMA temp_store=MEMORY")
+    except sqlite3.DatabaseError:
+        db.close()
+        raise
+    return db
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """The writer's connection, and the mark that shows later servers that it was not closed."""
+
+    writer: sqlite3.Connection
+    mark: FileLock
+
+    def close(self) -> None:
+        """Close the connection and take the mark away."""
+        self.writer.close()
+        _remove_mark(self.mark)
+
+
+def open_database(folder: Path, fingerprint: str) -> Database:
+    """Open a sound catalogue of this version, made anew where it must be.
+
+    A catalogue of another schema or a damaged one is moved aside. With another fingerprint (the code or settings
+    that notes are read with) only the derived tables are emptied: states and embedding marks are kept.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / FILE_NAME
+    dead = _find_dead_marks(folder)
+    try:
+        writer = _open_checked(file, fingerprint, thorough=bool(dead))
+    except sqlite3.DatabaseError as error:
+        if not (is_damage(error) or error.sqlite_errorcode == sqlite3.SQLITE_ERROR):
+            raise
+        move_aside(folder)
+        writer = _open_checked(file, fingerprint, thorough=False)
+    for mark in dead:
+        _remove_mark(mark)
+    return Database(writer, _make_mark(folder))
+
+
+def move_aside(folder: Path) -> None:
+    """Rename the catalogue to `damaged.sqlite` (the last one is kept for whoever wants to look)."""
+    file = folder / FILE_NAME
+    if file.exists():
+        file.replace(folder / "damaged.sqlite")
+    for ending in ("-wal", "-shm"):
+        (folder / (FILE_NAME + ending)).unlink(missing_ok=True)
+
+
+def start_anew(db: sqlite3.Connection, fingerprint: str) -> None:
+    """Empty the derived tables; inside a transaction of the caller."""
+    for table in DERIVED_TABLES:
+        db.execute(f"DELETE FROM {table}")  # noqa: S608 -- names from the constant above
+    revision = _first_revision()
+    db.execute(
+        "INSERT OR REPLACE INTO meta VALUES('revision', ?), ('log_start', ?), ('attachments', ?)", (revision,) * 3
+    )
+    db.execute("DELETE FROM fingerprint")
+    db.execute("INSERT INTO fingerprint VALUES(?)", (fingerprint,))
+
+
+def _open_checked(file: Path, fingerprint: str, *, thorough: bool) -> sqlite3.Connection:
+    db = connect(file)
+    try:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA wal_autocheckpoint=4000")
+        if thorough and db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise sqlite3.DatabaseError("the catalogue is malformed")
+        db.execute("BEGIN IMMEDIATE")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0 and not db.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+            _create_tables(db)
+        elif version != SCHEMA_VERSION:
+            raise sqlite3.DatabaseError(f"the catalogue has schema {version}")
+        if db.execute("SELECT value FROM fingerprint").fetchone() != (fingerprint,):
+            start_anew(db, fingerprint)
+        db.execute("COMMIT")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _create_tables(db: sqlite3.Connection) -> None:
+    for statement in _statements(TABLES):
+        db.execute(statement)
+    db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+
+
+def _statements(script: str) -> list[str]:
+    # executescript would commit the transaction that keeps two starting servers apart.
+    found, part = [], ""
+    for line in script.splitlines(keepends=True):
+        part += line
+        if sqlite3.complete_statement(part):
+            found.append(part)
+            part = ""
+    return found
+
+
+def _first_revision() -> int:
+    # Later than every revision of a catalogue that was here before, so that an old snapshot is never taken for
+    # the base of an incremental one.
+    return time.time_ns() // 1_000_000
+
+
+def is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Whether the error says that the file itself is bad (not that it is busy, full or out of reach)."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _find_dead_marks(folder: Path) -> list[FileLock]:
+    """Return the open marks, now locked by us, whose processes ended without closing the catalogue."""
+    return [lock for mark in sorted(folder.glob("open-*")) if (lock := find_lock(mark))]
+
+
+def _make_mark(folder: Path) -> FileLock:
+    number = 0
+    while (mark := find_lock(folder / f"open-{os.getpid()}-{number}")) is None:
+        number += 1
+    return mark
+
+
+def _remove_mark(mark: FileLock) -> None:
+    mark.path.unlink(missing_ok=True)
+    mark.release()
