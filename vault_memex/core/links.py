@@ -23,7 +23,7 @@ _TITLE = re.compile(r'"(?:[^"\\]|\\.)*+"|\'(?:[^\'\\]|\\.)*+\'|\((?:[^()\\]|\\.)
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _ENTITY = re.compile(r"&(?:[a-zA-Z][a-zA-Z0-9]{1,31}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 _EXTERNAL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:|//")
-_MAX_PARENS = 32
+_MAX_PARENS = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,26 +9,27 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
+from vault_memex.core.blocks import LINE_END, PIPE, BodyReader
 from vault_memex.core.frontmatter import FrontmatterReading, TextPlace, read_frontmatter
 from vault_memex.core.inline import InlineScanner
 from vault_memex.core.links import WIKILINK
-from vault_memex.core.note import Block, Heading, Link, ParsedNote, PropertyValue
+from vault_memex.core.note import Link, ParsedNote, PropertyValue
 from vault_memex.core.tags import merge_tags, parse_property_tags
 from vault_memex.core.text import BOM, Span
 
-_LINE_END = re.compile(r"\r\n?|\n")
-_BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^([A-Za-z0-9-]+)[ \t]*$")
 _DELIMITER_ROW = re.compile(r"\|?(?:[ \t]*:?-++:?[ \t]*\|)*+(?:[ \t]*:?-++:?[ \t]*)?")
-_PIPE = re.compile(r"\\.|\|", re.DOTALL)
+_ATX = re.compile(r"#{1,6}(?=[ \t]|\Z)")
+_BLOCK_MARKS = frozenset("#>`~-+*_=0123456789<|:[$%")  # what a line of another block than a paragraph starts with
+_LIST_ITEM = re.compile(r"[-*+] [A-Za-z\[]")  # one that ends a paragraph, and can be no rule
 _INTERRUPTS = ["paragraph", "reference", "blockquote", "list"]
-_MAX_NESTING = 60
+_MAX_NESTING = 100
 
 
 def parse_note(text: str) -> ParsedNote:
@@ -36,8 +37,8 @@ def parse_note(text: str) -> ParsedNote:
     reading = read_frontmatter(text)
     block = reading.frontmatter
     body_start = max(block.span.end, 1 if text.startswith(BOM) else 0)
-    body = _Body(text, body_start)
-    body.read()
+    body = BodyReader(text, body_start)
+    body.read(_parse_blocks(text[body_start:]))
     inline = body.inline
     property_tags, tag_notices = parse_property_tags(block.properties.get("tags"))
     aliases, alias_notices = _parse_aliases(block.properties.get("aliases"))
@@ -105,176 +106,66 @@ def _parse_escaped(text: str, place: TextPlace) -> Link | None:
     return replace(link, span=raw.span, target_span=raw.target_span)
 
 
-@dataclass(slots=True)
-class _Frame:
-    """A list, list item or quote that is open, or the note itself."""
-
-    lines: tuple[int, int]
-    is_item: bool = False
-    previous: tuple[int, int] | None = None  # lines of the last finished block in it
-    block_ids: tuple[str, ...] = ()  # ids found in a list item; they name what comes before its nested list
-    footnote: bool = False  # the last block belongs to a footnote, so indented text goes on with it
+def _parse_blocks(body: str) -> list[Token]:
+    """Return the block tokens of a body; lines are counted in it from 0."""
+    if "\r" in body:
+        body = LINE_END.sub("\n", body)
+    tokens: list[Token] = []
+    _PARSER.block.parse(body.replace("\0", "\ufffd"), _PARSER, {}, tokens)
+    return tokens
 
 
-class _Body:
-    """Walks the block tokens of a note's body and collects what they hold."""
+def _text_rule(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
+    """Find a paragraph that no other rule can have a part in: each line starts with an ordinary character.
 
-    def __init__(self, text: str, start: int) -> None:
-        self.text = text
-        self.start = start
-        self.starts = [start, *(found.end() for found in _LINE_END.finditer(text, start))]
-        self.inline = InlineScanner(text)
-        self.headings: list[Heading] = []
-        self.blocks: list[Block] = []
-        self.ancestors: list[tuple[int, str]] = []
-        self.frames = [_Frame((0, len(self.starts)))]
-
-    def read(self) -> None:
-        """Parse the body's blocks and read each."""
-        source = self.text[self.start :]
-        if "\r" in source:
-            source = _LINE_END.sub("\n", source)
-        tokens: list[Token] = []
-        _PARSER.block.parse(source.replace("\0", "\ufffd"), _PARSER, {}, tokens)
-        heading: Token | None = None
-        for token in tokens:
-            kind = token.type
-            if kind == "inline":
-                self._read_text(token, heading)
-                heading = None
-            elif kind == "heading_open":
-                heading = token
-            elif kind in _READERS:
-                _READERS[kind](self, token)
-
-    def _line_span(self, first: int, last: int) -> Span:
-        """Return the span of lines, `last` included, without the ending of the last one."""
-        start = self.starts[first]
-        end = self.starts[last + 1] if last + 1 < len(self.starts) else len(self.text)
-        if last + 1 < len(self.starts):
-            end -= 2 if self.text[end - 2 : end] == "\r\n" else 1
-        return Span(start, end)
-
-    def _block_span(self, lines: tuple[int, int]) -> Span:
-        """Return the span of a block's lines without the blank ones at its end."""
-        first, end = lines
-        while end - 1 > first and not self.text[slice(*self._line_span(end - 1, end - 1))].strip():
-            end -= 1
-        return self._line_span(first, max(first, end - 1))
-
-    def _read_text(self, token: Token, heading: Token | None) -> None:
-        """Read a paragraph, or the text of a heading."""
-        first, end = _lines_of(heading or token)
-        span = self._line_span(first, end - 1)
-        self.inline.scan(*span)
-        frame = self.frames[-1]
-        if heading is not None:
-            self._add_heading(int(heading.tag[1]), token.content.strip().replace("\n", " "), span)
-            frame.footnote = False
-        else:
-            frame.footnote = token.content.startswith("[^")
-            if "^" in token.content:
-                self._read_block_id(token.content, (first, end))
-        frame.previous = (first, end)
-
-    def _add_heading(self, level: int, text: str, span: Span) -> None:
-        while self.ancestors and self.ancestors[-1][0] >= level:
-            self.ancestors.pop()
-        self.ancestors.append((level, text))
-        self.headings.append(Heading(level, text, span, tuple(name for _, name in self.ancestors)))
-
-    def _read_block_id(self, content: str, lines: tuple[int, int]) -> None:
-        """Note the id at the end of a paragraph: of the list item or paragraph, or, alone, of the block before."""
-        found = _BLOCK_ID.search(content.rpartition("\n")[2])
-        if found is None:
-            return
-        name = found.group(1).lower()
-        frame = self.frames[-1]
-        if content.strip() == found.group().strip() and frame.previous is not None:
-            self.blocks.append(Block(name, self._block_span(frame.previous)))
-        elif frame.is_item:
-            frame.block_ids += (name,)
-        else:
-            self.blocks.append(Block(name, self._block_span(lines)))
-
-    def _open(self, token: Token) -> None:
-        if token.type != "blockquote_open":
-            self._flush_block_ids()
-        self.frames.append(_Frame(_lines_of(token), is_item=token.type == "list_item_open"))
-
-    def _close(self, _: Token) -> None:
-        self._flush_block_ids()
-        frame = self.frames.pop()
-        self.frames[-1].previous = frame.lines
-        self.frames[-1].footnote = False
-
-    def _flush_block_ids(self) -> None:
-        frame = self.frames[-1]
-        if frame.block_ids and frame.previous is not None:
-            span = self._block_span((frame.lines[0], frame.previous[1]))
-            self.blocks.extend(Block(name, span) for name in frame.block_ids)
-            frame.block_ids = ()
-
-    def _pass_over(self, token: Token) -> None:
-        """Leave out code, HTML, math and rules, but go on with the text of a footnote."""
-        frame = self.frames[-1]
-        frame.previous = _lines_of(token)
-        if token.type == "code_block" and frame.footnote:
-            self.inline.scan(*self._block_span(frame.previous))
-        else:
-            frame.footnote = False
-
-    def _read_comment(self, token: Token) -> None:
-        """Read a block between %% marks: its links and tags count, its headings and lists do not."""
-        lines = _lines_of(token)
-        self.inline.scan(*self._block_span(lines))
-        self.frames[-1].previous = lines
-        self.frames[-1].footnote = False
-
-    def _read_table(self, token: Token) -> None:
-        """Read each cell by itself: a pipe ends it, unless a backslash stands before."""
-        first, end = _lines_of(token)
-        for line in (first, *range(first + 2, end)):
-            span = self._line_span(line, line)
-            start = span.start
-            for found in _PIPE.finditer(self.text, *span):
-                if found.group() == "|":
-                    self.inline.scan(start, found.start())
-                    start = found.end()
-            self.inline.scan(start, span.end)
-        self.frames[-1].previous = (first, end)
-        self.frames[-1].footnote = False
+    Most text is like that, and this is several times faster than trying every rule on every line.
+    """
+    src, begins, shifts, ends, counts = state.src, state.bMarks, state.tShift, state.eMarks, state.sCount
+    if silent or state.is_code_block(start):
+        return False
+    line, last, indent = start, state.lineMax, state.blkIndent
+    while line < last:
+        at = begins[line] + shifts[line]
+        if at >= ends[line]:
+            break
+        if src[at] in _BLOCK_MARKS and (line == start or 0 <= counts[line] <= indent + 3):
+            if line > start and _LIST_ITEM.match(src, at) and counts[line] - state.listIndent < 4:
+                break
+            return False
+        line += 1
+    token = state.push("text_block", "", 0)
+    token.map = [start, line]
+    if "^" in src[begins[line - 1] : ends[line - 1]]:
+        token.content = state.getLines(start, line, indent, False).strip()
+    state.line = line
+    return True
 
 
-def _lines_of(token: Token) -> tuple[int, int]:
-    """Return the token's first line and the one after its last, from 0 in the body."""
-    first, end = token.map or (0, 1)
-    return first, end
-
-
-_READERS: dict[str, Callable[[_Body, Token], None]] = {
-    "bullet_list_open": _Body._open,
-    "ordered_list_open": _Body._open,
-    "list_item_open": _Body._open,
-    "blockquote_open": _Body._open,
-    "bullet_list_close": _Body._close,
-    "ordered_list_close": _Body._close,
-    "list_item_close": _Body._close,
-    "blockquote_close": _Body._close,
-    "fence": _Body._pass_over,
-    "code_block": _Body._pass_over,
-    "html_block": _Body._pass_over,
-    "math_block": _Body._pass_over,
-    "hr": _Body._pass_over,
-    "comment_block": _Body._read_comment,
-    "table_block": _Body._read_table,
-}
+def _heading_rule(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
+    """Find a heading as markdown-it does, as one token."""
+    at = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith("#", at) or state.is_code_block(start):
+        return False
+    marks = _ATX.match(state.src, at, state.eMarks[start])
+    if marks is None:
+        return False
+    if silent:
+        return True
+    text = state.src[marks.end() : state.eMarks[start]].strip(" \t")
+    before = text.rstrip("#")
+    if before != text and before[-1:] in ("", " ", "\t"):
+        text = before.rstrip(" \t")  # closing marks
+    token = state.push("heading_block", f"h{marks.end() - at}", 0)
+    token.content = text
+    token.map = [start, start + 1]
+    state.line = start + 1
+    return True
 
 
 def _count_cells(row: str) -> int:
     """Return how many cells a table row has: a pipe at either end opens and closes the row."""
     row = row.strip()
-    pipes = sum(1 for found in _PIPE.finditer(row) if found.group() == "|")
+    pipes = sum(1 for found in PIPE.finditer(row) if found.group() == "|")
     ends_with_pipe = row.endswith("|") and not row.endswith("\\|") and len(row) > 1
     return pipes + 1 - row.startswith("|") - ends_with_pipe
 
@@ -285,7 +176,7 @@ def _table_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if below >= end or state.sCount[below] < state.blkIndent or state.is_code_block(below):
         return False
     delimiter = state.src[state.bMarks[below] + state.tShift[below] : state.eMarks[below]]
-    if not delimiter or delimiter[0] not in "|:-" or "-" not in delimiter or delimiter.startswith("- "):
+    if len(delimiter) < 2 or delimiter[0] not in "|:-" or delimiter.startswith(("- ", "-\t")):
         return False
     header = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
     if "|" not in header or state.is_code_block(start) or not _DELIMITER_ROW.fullmatch(delimiter.rstrip()):
@@ -353,9 +244,11 @@ def _build_parser() -> MarkdownIt:
     ruler = parser.block.ruler
     ruler.at("table", _table_rule, {"alt": ["paragraph", "reference"]})
     ruler.at("reference", _reference_rule, {"alt": []})
+    ruler.at("heading", _heading_rule, {"alt": ["paragraph", "reference", "blockquote"]})
+    ruler.before("table", "text", _text_rule)
     ruler.before("fence", "comment", _comment_rule, {"alt": _INTERRUPTS})
     ruler.before("fence", "math", _math_rule, {"alt": _INTERRUPTS})
-    ruler.enable(["table", "comment", "math"])
+    ruler.enable(["text", "table", "comment", "math"])
     return parser
 
 
