@@ -25,6 +25,13 @@ def test_far_changes_stand_in_hunks_of_their_own() -> None:
     ]
 
 
+def test_near_changes_share_a_hunk() -> None:
+    before = "".join(f"{n}\n" for n in range(1, 21))
+    shown = render_diff("a.md", before, before.replace("8\n", "eight\n", 1).replace("11\n", "eleven\n"))
+
+    assert ["@@ -5,10 +5,10 @@"] == [line for line in shown.splitlines() if line.startswith("@@")]
+
+
 def test_a_new_text_starts_from_nothing() -> None:
     assert "--- a.md\n+++ a.md\n@@ -0,0 +1 @@\n+x\n" == render_diff("a.md", "", "x\n")
 

@@ -190,6 +190,29 @@ def test_arguments_that_make_no_sense_are_refused(change: dict[str, Any], argume
     assert argument == caught.value.argument
 
 
+@pytest.mark.parametrize(
+    ("text", "values", "reason"),
+    [
+        ("---\na: 1\nb: 2\t\n---\n", {"a": 2}, "YAML does not parse"),
+        ("---\na:\u2028- x\n---\n", {"a": ["x", "z"]}, "in place"),
+        ("---\n~\n---\n", {"a": 2}, "not a map"),
+        ('---\n{"a":\t1}\n---\n', {"a": 2}, "YAML does not parse"),
+        ("---\na: 1\n---\n", {"a": "x" * 70_000}, "64 KB"),
+    ],
+)
+def test_what_cannot_be_edited_in_place_is_refused(text: str, values: dict[str, Any], reason: str) -> None:
+    with pytest.raises(FrontmatterInvalid) as caught:
+        plan_properties(text, values)
+
+    assert reason in caught.value.fields["reason"]
+
+
+def test_a_block_written_with_carriage_returns_alone_is_edited() -> None:
+    text = "---\ra:\r- x\r- z\rb: 1\r---\rbody"
+
+    assert text.replace("- z\r", "- z\r- w\r") == plan_properties(text, add_items={"a": ["w"]})
+
+
 def test_a_refusal_names_the_line_and_that_the_body_can_be_patched() -> None:
     with pytest.raises(FrontmatterInvalid, match=r"line 2: .*text below them can still be patched") as caught:
         plan_properties("---\ntitle: Reef: a report\ntags: [diving\n---\n\n# Reef\n", {"layer": "state"})

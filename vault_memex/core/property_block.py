@@ -259,7 +259,7 @@ def _common(one: Sequence[PropertyValue], other: Sequence[PropertyValue]) -> int
 def _find_item_spans(text: str, slot: Slot, nodes: Sequence[yaml.Node]) -> list[Span] | None:
     """Return the lines of each item of a block list, from its dash on; None when they share lines."""
     column = slot.node.start_mark.column
-    dash = re.compile(rf"^[ ]{{{column}}}-(?=[ \t\r\n])", re.MULTILINE)
+    dash = re.compile(rf"(?<![^\r\n])[ ]{{{column}}}-(?=[ \t\r\n])")
     inner = Span(slot.offset, slot.end)
     at = _after_line(text, slot.colon)
     spans: list[Span] = []
@@ -290,7 +290,7 @@ def _plan_flow_list(
 
 
 def _refusal(text: str, position: int, reason: str) -> FrontmatterInvalid:
-    line = text.count("\n", 0, position) + 1
+    line = len(_LINE_END.findall(text, 0, position)) + 1
     return FrontmatterInvalid(
         f"The properties (frontmatter) cannot be edited: line {line}: {reason}. "
         "The text below them can still be patched.",
