@@ -108,8 +108,6 @@ def find_words(
 ) -> list[Hit]:
     """Return the best documents by words; of the question's own group, where the set has groups."""
     match = build_match(parse_query(question["text"]), plan).include
-    if match is None:
-        return []
     group = question.get("group")
     rows = database.execute(
         "SELECT rowid, -bm25(f, ?, 1.0) AS score FROM f WHERE f MATCH ? ORDER BY score DESC LIMIT ?",

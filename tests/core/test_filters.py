@@ -117,6 +117,7 @@ NOTE = make_record(properties=PROPERTIES, tags=("100%", "a_c", "back\\slash", "A
         ({"list": {"$ne": "red"}}, False),
         ({"numbers": {"$gt": 2, "$lt": 4}}, False),  # one element must meet both
         ({"numbers": {"$gt": 4}}, True),
+        ({"flag": {"$gt": 0}}, False),
         ({"café": "café"}, True),
         ({"价格": {"$gte": 9}}, True),
         ({"priority": 3, "word": "low"}, False),
@@ -256,6 +257,7 @@ def test_a_filter_lets_the_note_through(arguments: dict[str, Any], expected: boo
         ({"path_filter": "a" * 513}, "path_filter"),
         ({"tags": [1]}, "tags"),
         ({"folder": 3}, "folder"),
+        ({"layer": 3}, "layer"),
     ],
 )
 def test_a_wrong_filter_names_its_parameter(arguments: dict[str, Any], argument: str) -> None:
@@ -263,6 +265,11 @@ def test_a_wrong_filter_names_its_parameter(arguments: dict[str, Any], argument:
         parse_filters(**arguments)
 
     assert argument == caught.value.argument
+
+
+def test_filters_that_say_nothing_are_empty() -> None:
+    assert parse_filters(tags=[], folder="", path_filter="%", memory_type="auto", properties=None).is_empty
+    assert not parse_filters(layer="past").is_empty
 
 
 def test_a_note_at_the_root_is_found_by_a_slash() -> None:

@@ -143,6 +143,7 @@ RECORD = NoteRecord(
         ("rocket", "path segment"),
         ("plan", None),
         ("*", None),
+        ('""', None),
     ],
 )
 def test_a_note_called_like_the_query_is_strong(query: str, expected: str | None) -> None:
