@@ -27,6 +27,7 @@ MemexError
 ├── PastImmutable            PAST_IMMUTABLE          a record of the past does not change; carries an amendment
 ├── RuleUserOnly             RULE_USER_ONLY          only the person changes rules
 ├── RoleRequired             ROLE_REQUIRED           the connection's role may not do this
+├── ModelUnavailable         MODEL_UNAVAILABLE       no embedding model; search goes on by words
 └── VaultError               VAULT_UNUSABLE          the vault folder is missing or unreadable
 """
 
@@ -215,6 +216,12 @@ class RoleRequired(MemexError):
     """The connection's role may not do this. `role` is what it would take."""
 
     code = "ROLE_REQUIRED"
+
+
+class ModelUnavailable(MemexError):
+    """There is no embedding model to use. The message says why and what would give one."""
+
+    code = "MODEL_UNAVAILABLE"
 
 
 class VaultError(MemexError):
