@@ -74,7 +74,9 @@ def test_a_bom_without_a_block_is_not_body() -> None:
     assert ["Log"] == [heading.text for heading in note.headings]
 
 
-@pytest.mark.parametrize("text", ["---\n---\nbody", "---\n\n---\nbody", "---\n# only a comment\n---\nbody"])
+@pytest.mark.parametrize(
+    "text", ["---\n---\nbody", "---\n\n---\nbody", "---\n# only a comment\n---\nbody", "---\n~\n---\nbody"]
+)
 def test_an_empty_block_has_no_properties_and_no_error(text: str) -> None:
     note = parse_note(text)
 
@@ -126,6 +128,26 @@ def test_values_follow_the_yaml_1_2_core_schema(written: str, value: object) -> 
     found = properties_of(f"k: {written}")["k"]
 
     assert (type(value), value) == (type(found), found)
+
+
+def test_json_with_escapes_that_yaml_does_not_know_is_read() -> None:
+    assert {"a": "\U0001f600", "b": {"c": [1, None]}} == properties_of(
+        '{"a": "\\ud83d\\ude00", "b": {"c": [1, null]}}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("block", "word"),
+    [
+        ('{"a": "\\ud83d\\ude00", "a": 1}', "twice"),
+        ('{"a": "\\ud83d\\ude00", "b": ' + "[" * 40 + "]" * 40 + "}", "32 levels"),
+        ('{"a": "\\ud83d\\ude00", "b": [' + "1," * 2_000 + "1]}", "2000 values"),
+        ('{"a": "\\ud83d\\ude00", ', "escape"),
+        ('{"a": "\\ud83d\\ude00", "b": ' + "[" * 30_000, "32 levels"),
+    ],
+)
+def test_json_has_the_same_limits(block: str, word: str) -> None:
+    assert word in str(split_frontmatter(f"---\n{block}\n---\n").error)
 
 
 def test_not_a_number_is_one() -> None:

@@ -111,6 +111,26 @@ def test_marks_decide_only_between_headings_that_all_fit() -> None:
         resolve_section(note, "### Log")
 
 
+def test_headings_with_one_path_are_refused_with_a_way_out() -> None:
+    with pytest.raises(SectionNotUnique, match="by its text instead"):
+        resolve_section(parse_note("## Log\n\n## Log\n"), "Log")
+
+
+def test_a_name_of_marks_alone_fits_no_heading_by_comparison() -> None:
+    note = parse_note("## ???\n\n## \n")
+
+    assert "???" == resolve_section(note, "???").heading.text
+    with pytest.raises(SectionNotFound):
+        resolve_section(note, "!!!")
+    assert None is find_heading_anchor(note, "#!")
+    assert None is find_heading_anchor(note, "")
+
+
+def test_a_note_without_headings_says_so() -> None:
+    with pytest.raises(SectionNotFound, match="has no headings"):
+        resolve_section(parse_note("text\n"), "A")
+
+
 def test_a_tag_in_a_heading_belongs_to_its_text() -> None:
     note = parse_note("## Open items #urgent\n\nx\n")
 

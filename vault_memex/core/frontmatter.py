@@ -185,15 +185,14 @@ def _line_of(event: yaml.Event) -> int | None:
 
 
 def _load_json(block: str) -> dict[str, PropertyValue] | None:
-    """Return a JSON object that YAML refused for its tabs; None when it is not JSON either."""
+    """Return a JSON object that YAML refused for an escape (an emoji's two halves); None when it is no JSON."""
     if not block.lstrip().startswith("{"):
         return None
     try:
-        found = json.loads(block, object_pairs_hook=_unique_pairs)
+        found: dict[str, PropertyValue] = json.loads(block, object_pairs_hook=_unique_pairs)
     except json.JSONDecodeError:
         return None
-    if not isinstance(found, dict):
-        return None
+    _check_json(found, 1)
     return found
 
 
@@ -202,6 +201,19 @@ def _unique_pairs(pairs: list[tuple[str, PropertyValue]]) -> dict[str, PropertyV
     if len(found) != len(pairs):
         raise BlockError("a key occurs twice")
     return found
+
+
+def _check_json(value: PropertyValue, depth: int) -> int:
+    """Return how many values there are; BlockError when they are too many or nest too deep."""
+    if not isinstance(value, dict | list):
+        return 1
+    if depth > MAX_DEPTH:
+        raise BlockError(f"nested deeper than {MAX_DEPTH} levels")
+    children = [*value, *value.values()] if isinstance(value, dict) else value
+    count = 1 + sum(_check_json(child, depth + 1) for child in children)
+    if count > MAX_NODES:
+        raise BlockError(f"more than {MAX_NODES} values")
+    return count
 
 
 def _describe(error: Exception) -> tuple[str, int | None]:

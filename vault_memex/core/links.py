@@ -15,7 +15,10 @@ from urllib.parse import unquote
 from vault_memex.core.note import Link, LinkKind
 from vault_memex.core.text import Span, folder_of, name_key, without_md
 
-WIKILINK = re.compile(r"\[\[(?!\[)([^\[\]\r\n]*+(?:(?:\[(?!\[)|\](?!\]))[^\[\]\r\n]*+)*+)\]\]")
+# The inner part may hold single brackets, and a footnote's after #.
+WIKILINK = re.compile(
+    r"\[\[(?!\[)([^\[\]\r\n]*+(?:(?:(?<=#)\[\^[^\[\]\r\n]*+\]|\[(?!\[)|\](?!\]))[^\[\]\r\n]*+)*+)\]\]"
+)
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _ANGLE = re.compile(r"<((?:[^<>\\\r\n]|\\[^\r\n])*+)>")
 _BARE = re.compile(r"(?:[^\\()\s\x00-\x1f\x7f]|\\[!-/:-@\[-`{-~]|\\)++")

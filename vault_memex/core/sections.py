@@ -76,11 +76,7 @@ def resolve_section(note: ParsedNote, name: str | Sequence[str]) -> Section:
     if not found:
         raise _not_found(note, shown)
     if len(found) > 1:
-        paths = [render_path(note.headings[i].path) for i in found]
-        raise SectionNotUnique(
-            f"{len(found)} headings answer to {shown!r}: {'; '.join(paths[:20])}. Give the whole path, as a list.",
-            headings=paths,
-        )
+        raise _not_unique(shown, [render_path(note.headings[i].path) for i in found])
     return build_sections(note)[found[0]]
 
 
@@ -89,6 +85,14 @@ def _not_found(note: ParsedNote, shown: str) -> SectionNotFound:
     listed = "; ".join(paths[:20]) + (f" and {len(paths) - 20} more" if len(paths) > 20 else "")
     hint = f"The headings are: {listed}." if paths else "The note has no headings."
     return SectionNotFound(f"There is no section {shown!r}. {hint}", headings=paths)
+
+
+def _not_unique(shown: str, paths: Sequence[str]) -> SectionNotUnique:
+    step = "Give the whole path, as a list."
+    if len(set(paths)) < len(paths):
+        step = "Some have the same path: name the place by its text instead, or rename a heading first."
+    listed = "; ".join(paths[:20])
+    return SectionNotUnique(f"{len(paths)} headings answer to {shown!r}: {listed}. {step}", headings=list(paths))
 
 
 def render_path(path: Sequence[str]) -> str:
@@ -110,7 +114,7 @@ def _walk(headings: Sequence[Heading], parts: Sequence[str], key: Callable[[str]
     wanted, levels = zip(*(_split_marks(part, headings, key) for part in parts), strict=True)
     found: list[int] = []
     for i, heading in enumerate(headings):
-        if key(heading.text) != wanted[-1]:
+        if key(heading.text) != wanted[-1] or not wanted[-1]:
             continue
         above = iter([key(text) for text in heading.path[:-1]])
         if all(any(step == text for text in above) for step in wanted[:-1]):
@@ -164,7 +168,7 @@ def _follow(wanted: Sequence[str], headings: Sequence[Heading]) -> Heading | Non
     """Walk down: each part fits a heading after the last one and deeper than it. The first that fits is taken."""
     step, level = 0, 0
     for heading in headings:
-        if heading.level > level and heading_key(heading.text) == wanted[step]:
+        if heading.level > level and wanted[step] and heading_key(heading.text) == wanted[step]:
             step, level = step + 1, heading.level
             if step == len(wanted):
                 return heading
