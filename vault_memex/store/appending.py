@@ -26,13 +26,13 @@ def append_lines(file: Path, lines: bytes) -> int:
         try:
             write_all(descriptor, lines)
             os.fsync(descriptor)
+            if new:
+                sync_folder(file.parent)
         except OSError:
             os.ftruncate(descriptor, size)
             raise
     finally:
         os.close(descriptor)
-    if new:
-        sync_folder(file.parent)
     return size + len(lines)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from vault_memex.errors import VaultLocked
+from vault_memex.errors import VaultError, VaultLocked
 
 DEFAULT_DEADLINE = 10.0  # seconds
 _POLL = 0.002  # seconds; a write takes about as long
@@ -56,6 +56,11 @@ class VaultLock:
                 self._lock.acquire(timeout=max(0.0, until - time.monotonic()))
             except Timeout:
                 raise self._locked(deadline) from None
+            except OSError as error:
+                raise VaultError(
+                    f"The write lock in the cache folder cannot be taken ({error.strerror}). Nothing was written. "
+                    "Free space or mend permissions there, or choose another folder with VAULT_MEMEX_CACHE_DIR."
+                ) from error
             if self._same_file():
                 return
             self._lock.release()  # the file was deleted or replaced meanwhile: that lock excludes nobody

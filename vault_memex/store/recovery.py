@@ -7,6 +7,7 @@ brought back to before; a third state is never overwritten: it stays, and the ol
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -112,7 +113,7 @@ def _reverse_move(root: Path, step: Step, moment: float) -> tuple[bool, Path | N
 def _reverse_write(root: Path, step: Step, moment: float) -> tuple[bool, Path | None]:
     file = root / step.path
     now = _revision_at(file)
-    if now == step.before:
+    if now in (step.before, ""):  # gone: a move before it was not done, or the owner removed the note
         return True, None
     with contextlib.suppress(StaleRevision):
         if now == step.after and _swap_back(file, step):
@@ -186,13 +187,15 @@ def _remove_temps(root: Path, steps: tuple[Step, ...], swapped: dict[str, bool],
 
 
 def _revision_at(file: Path) -> str:
-    """Return the revision of what is at a name; "" for nothing, "?" for what cannot be read as a file."""
+    """Return the revision of what is at a name; "" for nothing, "?" for what is no file. Raises OSError else."""
     try:
         return revision_of(read_bytes(file))
     except (FileNotFoundError, NotADirectoryError):
         return ""
-    except OSError:
-        return "?"
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EINVAL, errno.EISDIR, errno.ENXIO):
+            return "?"  # a link, a folder, a FIFO
+        raise
 
 
 def _is_same_file(one: Path, other: Path) -> bool:

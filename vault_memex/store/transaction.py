@@ -125,9 +125,9 @@ class Transactor:
         prepare_steps raises, VaultLocked, and NotWritable or VaultError for what the disk refuses.
         """
         with self.stores.lock.hold(deadline):
-            self.stores.files.check_root()
-            self._recover_crashed()
             try:
+                self.stores.files.check_root()
+                self._recover_crashed()
                 steps = prepare_steps(self.stores.files, change, internal)
                 applied, queued = self._apply_prepared(change, steps, details or {})
             except OSError as error:
