@@ -14,6 +14,8 @@ from vault_memex.store.locks import VaultLock
 
 NO_COMMIT = CommitResult(None)
 _LOCK_DEADLINE = 60.0  # seconds
+_QUIET = 0.1  # seconds without a new write before git starts: it would slow the next write down
+_LATEST = 0.6  # seconds after which it starts in any case
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class QueuedCommit:
     request: CommitRequest
     books: tuple[Book, ...] = ()
     marker: Path | None = None
+    queued: float = 0.0  # monotonic seconds
     done: threading.Event = field(default_factory=threading.Event)
     result: CommitResult = NO_COMMIT
 
@@ -53,6 +56,7 @@ class CommitQueue:
     def submit(self, item: QueuedCommit) -> QueuedCommit:
         """Put a commit at the end of the queue and return at once."""
         with self._changed:
+            item.queued = time.monotonic()
             self._waiting.append(item)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="commits", daemon=True)
@@ -90,8 +94,8 @@ class CommitQueue:
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._closing and not (self._waiting and (not self._batch or self._flushing)):
-                    self._changed.wait()
+                while not self._closing and (pause := self._pause()) != 0:
+                    self._changed.wait(pause)
                 if self._closing:
                     return
                 items = list(self._waiting) if self._batch else [self._waiting[0]]
@@ -107,6 +111,15 @@ class CommitQueue:
                 self._busy = False
                 self._changed.notify_all()
 
+    def _pause(self) -> float | None:
+        """Return how many seconds to let pass before the next commit; None: until something happens."""
+        if self._flushing and self._waiting:
+            return 0
+        if self._batch or not self._waiting:
+            return None
+        now = time.monotonic()
+        return max(0.0, min(self._waiting[-1].queued + _QUIET, self._waiting[0].queued + _LATEST) - now)
+
     def _commit(self, items: list[QueuedCommit]) -> CommitResult:
         try:
             with self._lock.hold(_LOCK_DEADLINE):
@@ -119,7 +132,6 @@ class CommitQueue:
                     for item in open_items:
                         if item.marker is not None:
                             remove_quietly(item.marker)
-                            _remove_if_empty(item.marker.parent)
                 return result
         except Exception as error:  # noqa: BLE001 - the thread must live, and the error reaches the next answer
             return CommitResult(None, f"The write is done, but it could not be committed: {error}")
@@ -149,10 +161,3 @@ def _read_start(file: Path, size: int) -> bytes | None:
         return file.read_bytes()[:size]
     except FileNotFoundError:
         return None
-
-
-def _remove_if_empty(folder: Path) -> None:
-    try:
-        folder.rmdir()
-    except OSError:
-        return

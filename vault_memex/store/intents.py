@@ -96,8 +96,12 @@ class PendingFolder:
     def write(self, intent: Intent) -> Path:
         """Write the intent, durable, and return its file."""
         file = self.folder / f"{intent.event.id}.intent"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        try:
+            descriptor = os.open(file, flags, 0o600)
+        except FileNotFoundError:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(file, flags, 0o600)
         try:
             try:
                 write_all(descriptor, render_intent(intent))
@@ -118,9 +122,12 @@ class PendingFolder:
             os.replace(file, waiting)
             return waiting
         remove_quietly(file)
-        with contextlib.suppress(OSError):
-            self.folder.rmdir()  # only when empty
         return None
+
+    def remove_if_empty(self) -> None:
+        """Remove the folder unless an intent is in it."""
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
 
     def find_pending(self) -> Iterator[PendingIntent]:
         """Yield the intents that are there, oldest event first."""

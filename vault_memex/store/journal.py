@@ -110,7 +110,7 @@ class Journal:
         self.folder = folder
         self.faults: tuple[str, ...] = ()  # lines the last read skipped, by file and number
         self._highest = 0
-        self._sizes: dict[str, int] = {}
+        self._sizes: dict[str, int] = {}  # bytes of whole lines seen in each file
 
     def next_id(self) -> int:
         """Return one more than the highest number ever used here."""
@@ -122,16 +122,18 @@ class Journal:
             data = file.read_bytes()
             start = data.rfind(b"\n", 0, seen) + 1 if size > seen else 0
             self._highest = max([self._highest, *(int(n) for n in _ID.findall(data[start:]))])
-            self._sizes[file.name] = size
+            self._sizes[file.name] = data.rfind(b"\n") + 1
         return self._highest + 1
 
     def append(self, event: JournalEvent) -> tuple[Path, int]:
         """Append an event, durable; return its file and the file's length afterwards."""
         file = self.folder / f"{event.at[:7]}.jsonl"
-        cut_torn_end(file, is_whole=lambda line: parse_event(line) is not None)
-        known = self._sizes.get(file.name, 0) == (file.stat().st_size if file.exists() else 0)
+        known = self._sizes.get(file.name, 0)
+        if known != _size_of(file):  # not what we last wrote or read: it may end torn
+            cut_torn_end(file, is_whole=lambda line: parse_event(line) is not None)
+            known = -1
         size = append_lines(file, render_event(event))
-        if known:
+        if known >= 0:
             self._sizes[file.name] = size
             self._highest = max(self._highest, event.id)
         return file, size
@@ -161,6 +163,13 @@ class Journal:
 
     def _months(self) -> Sequence[Path]:
         return sorted(f for f in self.folder.glob("????-??.jsonl") if f.is_file())
+
+
+def _size_of(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _read_month(file: Path, faults: list[str]) -> Iterator[JournalEvent]:

@@ -172,6 +172,7 @@ class Transactor:
         """Make the commits that wait, look at displaced files a last time, stop the threads."""
         if self.stores.queue is not None:
             self.stores.queue.close()
+        self.pending.remove_if_empty()
         self.stores.sweeper.close(wait)
 
     def _apply_prepared(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from pathlib import Path
 
 from vault_memex.core.revision import revision_of
@@ -26,25 +25,27 @@ class UndoStore:
         """Keep the bytes; False when the disk would not take them, which must not stop a write."""
         file = self._file_of(revision_of(data))
         try:
-            os.utime(file)  # wanted again: the 30 days start anew
-            return True
+            if file.stat().st_size == len(data):
+                os.utime(file)  # wanted again: the 30 days start anew
+                return True
         except FileNotFoundError:
             pass
         except OSError:
             return False
-        temp = file.with_name(f"{file.name}.{secrets.token_hex(3)}.tmp")
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            temp.write_bytes(data)
-            os.replace(temp, file)
+            try:
+                file.write_bytes(data)
+            except FileNotFoundError:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(data)
         except OSError:
             with contextlib.suppress(OSError):
-                temp.unlink()
+                file.unlink()
             return False
         return True
 
     def get(self, revision: str) -> bytes | None:
-        """Return the bytes with this revision, or None when they are gone or damaged."""
+        """Return the bytes with this revision, or None when they are gone, or torn by a crash."""
         try:
             data = self._file_of(revision).read_bytes()
         except OSError:
@@ -54,7 +55,7 @@ class UndoStore:
     def expire(self, now: float) -> int:
         """Remove what nobody wanted for 30 days before `now` (seconds since 1970); return how many."""
         gone = 0
-        for file in self.folder.glob("??/*"):
+        for file in self.folder.glob("*"):
             with contextlib.suppress(OSError):
                 if file.stat().st_mtime < now - KEEP_SECONDS:
                     file.unlink()
@@ -62,4 +63,4 @@ class UndoStore:
         return gone
 
     def _file_of(self, revision: str) -> Path:
-        return self.folder / revision[:2] / revision
+        return self.folder / revision
