@@ -45,7 +45,7 @@ class BodyReader:
     def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.start = start
-        self.starts = [start, *(found.end() for found in LINE_END.finditer(text, start))]
+        self.starts = _find_line_starts(text, start)
         self.inline = InlineScanner(text)
         self.headings: list[Heading] = []
         self.blocks: list[Block] = []
@@ -171,6 +171,17 @@ class BodyReader:
             self.inline.scan(start, span.end)
         self.frames[-1].previous = (first, end)
         self.frames[-1].footnote = False
+
+
+def _find_line_starts(text: str, start: int) -> list[int]:
+    if "\r" in text:
+        return [start, *(found.end() for found in LINE_END.finditer(text, start))]
+    starts = [start]
+    at = text.find("\n", start)
+    while at >= 0:
+        starts.append(at + 1)
+        at = text.find("\n", at + 1)
+    return starts
 
 
 def _lines_of(token: BlockToken) -> tuple[int, int]:
