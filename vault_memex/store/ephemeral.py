@@ -34,7 +34,7 @@ class _Rows:
 
 
 class EphemeralVectors:
-    """See `VectorStore`. Exact: every search looks at every row (2 ms for 30,000 rows of 384)."""
+    """See `VectorStore`. Exact: every search looks at every row (3 ms for 30,000 rows of 384)."""
 
     def __init__(self, dimension: int) -> None:
         import numpy as np
@@ -68,7 +68,9 @@ class EphemeralVectors:
         rows = self._rows
         if not len(rows.hashes) or limit < 1:
             return []
-        distances = 1.0 - rows.vectors @ np.asarray(vector, np.float32).reshape(-1)
+        # One thread: BLAS would share the work with a second, and wait for it while both cores are embedding
+        # (measured under load, 10,000 rows: 16 ms against 1).
+        distances = 1.0 - np.einsum("ij,j->i", rows.vectors, np.asarray(vector, np.float32).reshape(-1))
         if limit < len(distances):
             border = np.partition(distances, limit - 1)[limit - 1]
             chosen = np.flatnonzero(distances <= border)

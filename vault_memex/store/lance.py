@@ -1,10 +1,10 @@
 """Vectors in LanceDB: the only module that imports it.
 
 Search runs on a copy of the table in memory while that has at most 50,000 rows (77 MB at 384 dimensions). Measured
-on 2 cores, top 50, p50: at 10,000 rows numpy needs under 1 ms, a flat LanceDB scan 13, IVF_SQ with refine 11; at
-30,000 rows 2, 38 and 12 ms. With 7 ms for the query's vector and 5 for the words, only the first leaves room in a
-search of 25 ms, and it is exact. Above that size an IVF_SQ index is built and asked with refine: recall@10 1.00,
-where the default IVF_PQ has 0.47.
+on 2 cores, top 50, p50: at 10,000 rows numpy needs 1 ms, a flat LanceDB scan 13, IVF_SQ with refine 11; at 30,000
+rows 3, 38 and 12 ms. With 7 ms for the query's vector and 5 for the words, only the first leaves room in a search
+of 25 ms, and it is exact. Above that size an IVF_SQ index is built and asked with refine: recall@10 1.00, where
+the default IVF_PQ has 0.47.
 """
 
 from __future__ import annotations
