@@ -68,7 +68,7 @@ class GitFailed(VaultError):
 
 
 class Git:
-    """The repository whose work tree is the vault itself. Not for use by two threads at once."""
+    """The repository whose work tree is the vault itself. Commit from one thread; reading is free to all."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
