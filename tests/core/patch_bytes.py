@@ -68,6 +68,18 @@ PATCH_BYTES: tuple[tuple[str, str, list[dict[str, Any]], str], ...] = (
         "# A\n\n## B\nx",
     ),
     ("emptied section at the end", "# A\n\nb\n\n## B\n\nc", [{"section": "B", "replace": ""}], "# A\n\nb\n\n## B"),
+    (
+        "blank lines at the end of added text go",
+        "a\n\n## B\n",
+        [{"before": "\nx  \n \t\n", "section": "B"}],
+        "a\n\nx  \n\n## B\n",
+    ),
+    (
+        "a section replaced by itself",
+        "# A\n\na\n \n## B\n",
+        [{"section": "A", "replace": "\na\n \n## B\n"}],
+        "PATCH_NOOP",
+    ),
     ("trailing blanks of the last line stay", "a  \n\n", [{"append": "b"}], "a  \nb\n\n"),
     (
         "O14f decomposed text",

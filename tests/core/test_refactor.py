@@ -249,7 +249,7 @@ BARE = re.compile(r"\[\[[^\]]*\]\]|\(<[^>]*>\)")
 
 
 @given(VAULTS, PATHS, st.sampled_from(["shortest", "relative", "absolute"]), st.data())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_after_a_rename_every_link_means_what_it_meant(
     vault: dict[str, str], new: str, form: Any, data: st.DataObject
 ) -> None:

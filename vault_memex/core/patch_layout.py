@@ -67,7 +67,7 @@ def plan_append(text: str, span: Span, added: str, parse: ParseNote) -> TextEdit
         return _plan_first_text(text, span.end, added)
     at = content.end
     ending = find_ending_at(text, at)
-    added = with_line_ending(added.rstrip("\r\n"), ending)
+    added = with_line_ending(_trim_end(added), ending)
     if _LONE_BLOCK_ID.fullmatch(_line_at(text, at)):
         return TextEdit(Span(at, at), ending * 2 + added)
     edit = TextEdit(Span(at, at), ending + added)
@@ -85,7 +85,7 @@ def _makes_heading(text: str, edit: TextEdit, line: int, parse: ParseNote) -> bo
 def _plan_first_text(text: str, end: int, added: str) -> TextEdit:
     """Return the edit for a place with nothing but blank lines: the text becomes its last line."""
     ending = find_ending_at(text, end)
-    added = with_line_ending(added.rstrip("\r\n"), ending)
+    added = with_line_ending(_trim_end(added), ending)
     whole = text[:end].rstrip(" \t")
     if whole in ("", "\ufeff") or whole.endswith(("\n", "\r")):
         return TextEdit(Span(len(whole), len(whole)), added + ending)
@@ -185,7 +185,11 @@ def strip_own_heading(section: Section, text: str) -> str:
 
 
 def trim_blank_lines(text: str) -> str:
-    """Return the text without blank lines at its start and line breaks at its end."""
-    start = _BLANK_LINES.match(text)
-    assert start is not None
-    return text[start.end() :].rstrip("\r\n")
+    """Return the text without blank lines at its start and end; blanks on its last line stay."""
+    content = find_content(text, Span(0, len(text)))
+    return "" if content is None else text[content.start : content.end]
+
+
+def _trim_end(text: str) -> str:
+    content = find_content(text, Span(0, len(text)))
+    return "" if content is None else text[: content.end]
