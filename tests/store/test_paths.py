@@ -180,6 +180,13 @@ def test_fifo_and_socket_are_refused_without_waiting(base: Path, door: str) -> N
         VaultFiles(base / "vault").find_place("pipe.md", door)  # type: ignore[arg-type]
 
 
+def test_a_note_that_is_only_in_icloud_is_not_created_anew(base: Path) -> None:
+    (base / "vault/a/.gone.md.icloud").write_bytes(b"placeholder")
+
+    with pytest.raises(NotWritable):
+        VaultFiles(base / "vault").find_place("a/gone.md", "note")
+
+
 def test_the_internal_door_leads_only_to_its_own_folder(base: Path) -> None:
     files = VaultFiles(base / "vault")
 

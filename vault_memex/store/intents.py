@@ -40,7 +40,6 @@ class PendingIntent:
     """An intent found at start. `intent` is None when its file was torn: then no step was done."""
 
     file: Path
-    waits_for_commit: bool
     intent: Intent | None
 
 
@@ -129,14 +128,22 @@ class PendingFolder:
         with contextlib.suppress(OSError):
             self.folder.rmdir()
 
-    def find_pending(self) -> Iterator[PendingIntent]:
-        """Yield the intents that are there, oldest event first."""
+    def highest_id(self) -> int:
+        """Return the highest event number among what is pending, 0 for none."""
+        return max((number for number, _ in self._names()), default=0)
+
+    def find_pending(self, commits: bool) -> Iterator[PendingIntent]:
+        """Yield the intents of writes under way, or with `commits` of those that wait for it; oldest first."""
+        ending = ".commit" if commits else ".intent"
+        for _, name in sorted(self._names()):
+            if name.endswith(ending):
+                file = self.folder / name
+                with contextlib.suppress(FileNotFoundError):  # its commit was made just now
+                    yield PendingIntent(file, parse_intent(file.read_bytes()))
+
+    def _names(self) -> list[tuple[int, str]]:
         try:
             names = os.listdir(self.folder)
         except FileNotFoundError:
-            return
-        matches = [match for name in names if (match := _NAME.fullmatch(name))]
-        for match in sorted(matches, key=lambda m: int(m[1])):
-            file = self.folder / match[0]
-            with contextlib.suppress(FileNotFoundError):  # its commit was made just now
-                yield PendingIntent(file, match[2] == "commit", parse_intent(file.read_bytes()))
+            return []
+        return [(int(match[1]), match[0]) for name in names if (match := _NAME.fullmatch(name))]

@@ -169,6 +169,8 @@ def _place_of_new(root: Path, seen: list[str], names: list[str], path: str, door
     if len(place.path.encode("utf-8")) > MAX_PATH_BYTES:
         raise InvalidArgument("path", f"{_shown(path)}: the path is longer than {MAX_PATH_BYTES} bytes.")
     _check_extension(parts[-1], path, door)
+    if os.path.lexists(place.file.with_name(f".{place.file.name}.icloud")):
+        raise NotWritable(f"{_shown(path)} is in iCloud only. Download it in the Finder, then try again.")
     return place
 
 

@@ -284,15 +284,12 @@ class Transactor:
             self._session.layout_done = True
 
     def _next_id(self) -> int:
-        pending = (found.intent.event.id for found in self.pending.find_pending() if found.intent)
-        return max([self.stores.journal.next_id(), *(number + 1 for number in pending)])
+        return max(self.stores.journal.next_id(), self.pending.highest_id() + 1)
 
     def _recover_crashed(self) -> tuple[Recovered, ...]:
         """Settle intents of this machine. Under the lock nobody is at work, so each is of a crashed process."""
         recovered: list[Recovered] = []
-        for found in self.pending.find_pending():
-            if found.waits_for_commit:
-                continue
+        for found in self.pending.find_pending(commits=False):
             if found.intent is None:
                 remove_quietly(found.file)  # torn: no step was done before it was whole
             elif found.intent.machine == self._machine:
@@ -317,9 +314,9 @@ class Transactor:
         """Queue commits of journalled events that lack one. Files are committed as they are now."""
         queue = self.stores.queue
         recovered: list[Recovered] = []
-        for found in self.pending.find_pending():
+        for found in self.pending.find_pending(commits=True):
             intent = found.intent
-            if not found.waits_for_commit or intent is None or intent.machine != self._machine:
+            if intent is None or intent.machine != self._machine:
                 continue
             if queue is None or queue.git.has_committed(intent.event.id):
                 remove_quietly(found.file)
