@@ -14,6 +14,7 @@ from vault_memex.errors import VaultError
 
 OpenFolder = Callable[[str], AbstractContextManager[Iterator["os.DirEntry[str]"]]]
 
+_NOTE_ENDINGS = frozenset((".md", ".MD", ".Md", ".mD"))
 SKILLS = "_memex/skills/"
 
 
@@ -71,14 +72,14 @@ def is_in_scope(path: str, ignore: tuple[str, ...] = ()) -> bool:
 
 def is_note(name: str) -> bool:
     """Whether a file of that name is a note."""
-    return name[-3:].lower() == ".md"
+    return name[-3:] in _NOTE_ENDINGS
 
 
 def _scan_folder(folder: str, prefix: str, rules: _Rules, scan: Scan) -> list[tuple[str, str]]:
     """Add what lies in one folder; return its folders that are in scope, each with the prefix of its paths."""
     ignore, inner = rules.ignore, []
     guarded = bool(ignore) or prefix in ("", "_memex/")
-    notes, attachments = scan.notes, scan.attachments
+    notes, attachments, sign = scan.notes, scan.attachments, Signature.of
     with rules.open_folder(folder) as entries:
         for entry in entries:
             name = entry.name
@@ -87,19 +88,19 @@ def _scan_folder(folder: str, prefix: str, rules: _Rules, scan: Scan) -> list[tu
             path = prefix + name
             if not path.isascii() and not _is_text(path):
                 scan.skipped.append(path.encode("utf-8", "backslashreplace").decode())
-            elif entry.is_dir(follow_symlinks=False):
-                if not (guarded and _is_left_out(path, ignore)):
-                    scan.folders += 1
-                    inner.append((entry.path, path + "/"))
-            elif not entry.is_file(follow_symlinks=False) or (guarded and _is_file_left_out(path, ignore)):
-                continue
-            elif name[-3:].lower() == ".md":
-                try:
-                    notes[path] = Signature.of(entry.stat(follow_symlinks=False))
-                except FileNotFoundError:
+            elif entry.is_file(follow_symlinks=False):
+                if guarded and _is_file_left_out(path, ignore):
                     continue
-            else:
-                attachments.add(path)
+                if name[-3:] in _NOTE_ENDINGS:
+                    try:
+                        notes[path] = sign(entry.stat(follow_symlinks=False))
+                    except FileNotFoundError:
+                        continue
+                else:
+                    attachments.add(path)
+            elif entry.is_dir(follow_symlinks=False) and not (guarded and _is_left_out(path, ignore)):
+                scan.folders += 1
+                inner.append((entry.path, path + "/"))
     return inner
 
 
