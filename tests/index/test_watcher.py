@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -257,13 +258,15 @@ def test_overflow_that_watchdog_logs_causes_a_scan(watched: Watched) -> None:
     logger.propagate = True
 
 
-def test_dead_event_thread_is_replaced(watched: Watched) -> None:
+@pytest.mark.parametrize(
+    "find_threads", [lambda o: list(o.emitters), lambda o: [o._inotify_fd]], ids=["emitter", "reader"]
+)
+def test_dead_event_thread_is_replaced(watched: Watched, find_threads: Callable[[Any], list[Any]]) -> None:
     observer = watched.watcher._observer
     assert observer is not None
-    assert observer._observer is not None
-    for emitter in observer._observer.emitters:
-        emitter.stop()
-        emitter.join()
+    for thread in find_threads(observer._observer):
+        thread.stop()
+        thread.join()
     watched.vault.write("late.md", "unheard")
 
     wait_until(lambda: watched.vault.search("unheard") == ["late.md"])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from vault_memex.index.hints import Hints
@@ -57,8 +59,10 @@ class VaultObserver:
         """Whether a thread of it ended, or the folder it watches is not the vault any more: start it again."""
         if self._observer is None:
             return True
-        threads = [self._observer, *self._observer.emitters]
-        if not all(thread.is_alive() for thread in threads):
+        threads: list[Thread | None] = [self._observer, *self._observer.emitters]
+        # On Linux a third thread reads the events; it has no public name.
+        threads.append(getattr(self._observer, "_inotify_fd", None))
+        if not all(thread.is_alive() for thread in threads if thread is not None):
             return True
         try:
             return os.stat(self._root).st_ino != self._inode
@@ -111,6 +115,9 @@ def _open_observer(root: str, ignore: tuple[str, ...], hints: Hints) -> BaseObse
         events.DirDeletedEvent,
         events.DirMovedEvent,
     ]
+    # Folders made quickly inside each other are registered twice, harmlessly; a warning is all that says so, and
+    # where warnings are errors it would end the thread.
+    warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
     observer = Observer()
     if type(observer).__module__ != "watchdog.observers.inotify":
         wanted.append(events.FileModifiedEvent)  # where no event tells that a file was closed
