@@ -107,6 +107,20 @@ def test_many_commits_are_compacted(tables: LanceTables, folder: Path) -> None:
     assert 25 == len(store.search(unit(1), 99))
 
 
+def test_a_store_that_has_become_quiet_is_tidied_once(
+    tables: LanceTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tables.open_table("fp", DIMENSION, "m")
+    for n in range(3):
+        store.add([name(n)], random_rows(1, seed=n))
+    assert not store.maintain()
+    monkeypatch.setattr(lance, "_QUIET_SECONDS", 0.0)
+
+    assert store.maintain()
+    assert 1 == store._table.stats()["fragment_stats"]["num_fragments"]
+    assert not store.maintain()
+
+
 def test_a_large_table_gets_an_index_and_finds_the_same(
     tables: LanceTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:

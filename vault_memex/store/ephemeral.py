@@ -36,11 +36,13 @@ class _Rows:
 class EphemeralVectors:
     """See `VectorStore`. Exact: every search looks at every row (3 ms for 30,000 rows of 384)."""
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, hashes: Sequence[str] = (), vectors: Vectors | None = None) -> None:
+        """Start with rows whose hashes differ; the matrix is kept as it is, not copied."""
         import numpy as np
 
         self.dimension = dimension
-        self._rows = _Rows(np.empty(0, "U32"), np.empty((0, dimension), np.float32), {})
+        matrix = np.empty((0, dimension), np.float32) if vectors is None else vectors
+        self._rows = _Rows(np.array(hashes, "U32"), matrix, {h: i for i, h in enumerate(hashes)})
         self._writing = threading.Lock()
 
     def add(self, hashes: Sequence[str], vectors: Vectors) -> None:
@@ -54,7 +56,7 @@ class EphemeralVectors:
                 return
             order = sorted(fresh.values())
             names = [hashes[i] for i in order]
-            places = {**rows.places, **{h: len(rows.places) + n for n, h in enumerate(names)}}
+            places = {**rows.places, **{h: len(rows.hashes) + n for n, h in enumerate(names)}}
             self._rows = _Rows(
                 np.concatenate([rows.hashes, np.array(names, "U32")]),
                 np.concatenate([rows.vectors, np.asarray(vectors, np.float32)[order]]),

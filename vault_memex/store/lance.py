@@ -35,6 +35,7 @@ EXACT_ROWS = 50_000
 COMMITS_BEFORE_MAINTENANCE = 50
 FRAGMENTS_BEFORE_MAINTENANCE = 20
 _KEEP_VERSIONS = timedelta(minutes=10)  # never 0: other processes still read them
+_QUIET_SECONDS = 660.0  # after the last commit: then all old versions can go
 _CACHE_BYTES = 64 << 20  # uncapped session caches grow by 0.1 MB a commit
 _READ_INTERVAL = timedelta(seconds=1)
 _OPEN_SECONDS = 30.0
@@ -157,6 +158,8 @@ class LanceVectors:
         self._version = -1  # of the table that `_copy` holds
         self._checked = 0.0
         self._commits = 0
+        self._changed = time.monotonic()
+        self._untidy = False
         self._failures = 0
         self._writing = threading.RLock()
         self._reload()
@@ -176,7 +179,7 @@ class LanceVectors:
         with self._writing, _explained():
             current = self._is_current()
             self._again(lambda: self._table.merge_insert("hash").when_not_matched_insert_all().execute(rows))
-            self._commits += 1
+            self._committed()
             if self._copy is not None and current:
                 self._copy.add(names, matrix)
                 self._version = self._table.version
@@ -211,9 +214,8 @@ class LanceVectors:
         if not hashes:
             return {}
         with _explained():
-            return _read_rows(
-                self._again(lambda: self._select(["hash", "vector"], _among(hashes))), self.dimension
-            )
+            found = self._again(lambda: self._select(["hash", "vector"], _among(hashes)))
+            return dict(zip(*_read_rows(found, self.dimension), strict=True))
 
     def known(self) -> set[str]:
         """Return every hash that is there."""
@@ -227,7 +229,7 @@ class LanceVectors:
         with self._writing, _explained():
             current = self._is_current()
             self._again(lambda: self._table.delete(_among(hashes)))
-            self._commits += 1
+            self._committed()
             if self._copy is not None and current:
                 self._copy.remove(hashes)
                 self._version = self._table.version
@@ -239,7 +241,7 @@ class LanceVectors:
             return int(self._again(self._table.count_rows))
 
     def maintain(self) -> bool:
-        """Compact, drop versions older than 10 minutes and build the index, if due.
+        """Compact, drop versions older than 10 minutes and build the index, if due: at thresholds, or once quiet.
 
         A failure is logged and tried again next time; the third in a row is VectorsBroken, since without
         compaction the disk fills.
@@ -263,18 +265,24 @@ class LanceVectors:
         small = self._table.stats()["fragment_stats"]["num_small_fragments"]
         indexed = any("vector" in index.columns for index in self._table.list_indices())
         grown = not indexed and self._table.count_rows() > EXACT_ROWS
-        due = small >= FRAGMENTS_BEFORE_MAINTENANCE or self._commits >= COMMITS_BEFORE_MAINTENANCE
+        quiet = self._commits + self._untidy > 0 and time.monotonic() - self._changed > _QUIET_SECONDS
+        due = quiet or small >= FRAGMENTS_BEFORE_MAINTENANCE or self._commits >= COMMITS_BEFORE_MAINTENANCE
         if grown:
             self._table.create_index("vector", config=IvfSq(distance_type="cosine"))
         if due:
             self._table.optimize(cleanup_older_than=_KEEP_VERSIONS)
             self._commits = 0
+            self._untidy = not quiet  # versions younger than 10 minutes are still there
         self._failures = 0
         if grown:
             self._copy = None
         if grown or due:
             self._version = self._table.version
         return grown or due
+
+    def _committed(self) -> None:
+        self._commits += 1
+        self._changed = time.monotonic()
 
     def _refresh(self, now: bool = False) -> None:
         """Read the table again when another process has changed it; looked for once a second.
@@ -304,12 +312,20 @@ class LanceVectors:
                 1
             ).to_arrow()
         else:
-            copy = EphemeralVectors(self.dimension)
-            found = _read_rows(self._select(["hash", "vector"]), self.dimension)
-            if found:
-                copy.add(list(found), np.stack(list(found.values())))
-            self._copy = copy
+            self._copy = EphemeralVectors(self.dimension, *self._read_all())
         self._version = version
+
+    def _read_all(self) -> tuple[list[str], Vectors]:
+        """Return all rows, read batch by batch: the table is never twice in memory."""
+        hashes: list[str] = []
+        matrix = np.empty((self._table.count_rows(), self.dimension), np.float32)
+        for batch in self._table.search().select(["hash", "vector"]).to_batches(2048):
+            names, rows = _read_rows(pa.Table.from_batches([batch]), self.dimension)
+            if len(hashes) + len(names) > len(matrix):
+                break  # another process is adding: the next look reads again
+            matrix[len(hashes) : len(hashes) + len(names)] = rows
+            hashes += names
+        return hashes, matrix[: len(hashes)]
 
     def _select(self, columns: list[str], where: str | None = None) -> Any:
         query = self._table.search().select(columns)
@@ -346,10 +362,10 @@ def _among(hashes: Collection[str]) -> str:
     return f"hash IN ({quoted})"
 
 
-def _read_rows(found: Any, dimension: int) -> dict[str, Vectors]:
+def _read_rows(found: Any, dimension: int) -> tuple[list[str], Vectors]:
     column = found["vector"].combine_chunks()
-    matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, dimension)
-    return dict(zip(found["hash"].to_pylist(), matrix, strict=True))
+    matrix: Vectors = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, dimension)
+    return found["hash"].to_pylist(), matrix
 
 
 def _read_info(name: str, table: Any) -> TableInfo:
