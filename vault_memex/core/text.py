@@ -54,6 +54,36 @@ def with_line_ending(text: str, ending: str) -> str:
     return plain if ending == "\n" else plain.replace("\n", ending)
 
 
+_JOINERS = frozenset("\u200d\ufe0e\ufe0f") | {chr(c) for c in range(0x1F3FB, 0x1F400)}
+
+
+def find_safe_cut(text: str, at: int) -> int:
+    r"""Return the last place at or before `at` where cutting splits no character a reader sees.
+
+    Combining marks, emoji joined or modified, flags and `\r\n` stay whole.
+    """
+    at = min(at, len(text))
+    while 0 < at < len(text) and _continues(text, at):
+        at -= 1
+    return at
+
+
+def _continues(text: str, at: int) -> bool:
+    before, char = text[at - 1], text[at]
+    return (
+        (before == "\r" and char == "\n")
+        or char in _JOINERS
+        or before == "\u200d"
+        or unicodedata.category(char) in {"Mn", "Me", "Mc"}
+        or (_is_flag_half(before) and _is_flag_half(char))
+        or ("\u1160" <= char <= "\u11ff" and "\u1100" <= before <= "\u11ff")
+    )
+
+
+def _is_flag_half(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
 def name_key(name: str) -> str:
     """Return what two names are compared by: NFC, no-break spaces as spaces, trimmed, case folded."""
     return unicodedata.normalize("NFC", name.replace("\u00a0", " ")).strip().casefold()

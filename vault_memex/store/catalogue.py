@@ -56,6 +56,10 @@ class Catalogue:
         """Close all connections."""
         self._connections.close()
 
+    def forget(self) -> None:
+        """Throw away what was derived from the files; the next scan brings it back."""
+        self._connections.reset()
+
     # -- state of the vault
 
     @property
@@ -130,6 +134,11 @@ class Catalogue:
         """Return the links of a note in their order: frontmatter first, then by position."""
         with self._reading() as db:
             return links.find_links(db, path)
+
+    def find_sources(self, keys: Iterable[str]) -> tuple[str, ...]:
+        """Return the notes that have a link under one of these `core.links.link_key`s, sorted."""
+        with self._reading() as db:
+            return links.find_sources(db, keys)
 
     def find_unresolved(self) -> tuple[UnresolvedLink, ...]:
         """Return the link targets without a file, the most wanted first."""

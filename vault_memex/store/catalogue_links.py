@@ -131,6 +131,12 @@ def _find_link_rows(db: sqlite3.Connection, condition: str, path: str) -> tuple[
     return tuple(LinkRow(*row) for row in rows)
 
 
+def find_sources(db: sqlite3.Connection, keys: Iterable[str]) -> tuple[str, ...]:
+    """Return the notes that have a link kept under one of the keys, resolved or not, sorted."""
+    query = "SELECT DISTINCT path FROM links JOIN files ON files.id = source WHERE link_key = ?"
+    return tuple(sorted({path for key in keys for (path,) in db.execute(query, (key,))}))
+
+
 def find_unresolved(db: sqlite3.Connection) -> tuple[UnresolvedLink, ...]:
     """Return the names without a file, the most wanted first, then by name."""
     rows = db.execute(

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memex.store.schema import FILE_NAME, connect, is_damage, move_aside, open_database
+from vault_memex.store.schema import FILE_NAME, connect, is_damage, move_aside, open_database, start_anew
 
 POOL_SIZE = 8
 
@@ -60,6 +60,11 @@ class Connections:
         except sqlite3.DatabaseError as error:
             self._check_damage(error, inode)
             raise
+
+    def reset(self) -> None:
+        """Empty all derived tables, for this process and every other that has the file open."""
+        with self.transaction() as db:
+            start_anew(db, self._fingerprint)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

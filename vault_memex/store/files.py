@@ -129,6 +129,13 @@ class VaultFiles:
         except OSError as error:
             raise os_error_as_memex(error, ".memex/config.toml") from None
 
+    def read_obsidian_settings(self) -> str:
+        """Return the text of `.obsidian/app.json`, "" when it cannot be read: it only shapes how links are written."""
+        try:
+            return (self.root / ".obsidian" / "app.json").read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
+
     def _read_settled(self, file: Path, path: str) -> tuple[bytes, os.stat_result]:
         until = self._now_ns() + int(GIVE_UP * 1e9)
         while True:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import platformdirs
 
+from vault_memex.store.atomic import create_file
 from vault_memex.store.disk import sync_folder
 from vault_memex.store.files import VaultFiles
 
@@ -34,6 +35,16 @@ def init_layout(files: VaultFiles) -> tuple[str, ...]:
 def init_trash(files: VaultFiles) -> tuple[str, ...]:
     """Do the same for `_memex/trash`, once something is in it."""
     return _fill(files, files.root / TRASH_FOLDER, TRASH_FOLDER, _TRASH)
+
+
+def write_settings(files: VaultFiles, text: str) -> bool:
+    """Write `.memex/config.toml`, whole or not at all; return False when there is one already."""
+    init_layout(files)
+    try:
+        create_file(files.memex_folder("config.toml"), text.encode("utf-8"))
+    except FileExistsError:
+        return False
+    return True
 
 
 def find_cache_folder(root: Path, environment: Mapping[str, str] = os.environ) -> Path:
