@@ -1,0 +1,129 @@
+"""What runs beside the answers: watching, scanning, embedding. One object to start, ask and stop."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vault_memex.index.indexer import Indexer, PathReport, ScanReport
+from vault_memex.index.leader import Leadership, find_heartbeat
+from vault_memex.index.meaning import Meaning
+from vault_memex.index.watcher import Watcher
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundState:
+    """How far the catalogue is, in words for a status."""
+
+    state: str  # ready, indexing, stale
+    leader: bool
+    watching: str
+    done: int = 0
+    to_do: int = 0
+    notices: tuple[str, ...] = ()
+
+
+class Background:
+    """Watcher and meaning of one process."""
+
+    def __init__(
+        self,
+        indexer: Indexer,
+        leadership: Leadership,
+        meaning: Meaning,
+        *,
+        before_scan: Callable[[], object],
+        after_report: Callable[[], object],
+    ) -> None:
+        self._indexer = indexer
+        self._meaning = meaning
+        self._before_scan = before_scan
+        self._after_report = after_report
+        self._watcher = Watcher(indexer, leadership, on_report=self._hear, on_leading=self._on_leading)
+        self._started = False
+        self._scanned = threading.Event()
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        if not self._started:
+            self._started = True
+            self._watcher.start()
+
+    def wait_scanned(self, timeout: float) -> bool:
+        """Return whether a first pass is over, waiting for it if need be."""
+        return self._scanned.wait(timeout)
+
+    def request_scan(self) -> None:
+        """Ask for a scan as soon as possible."""
+        self._watcher.request_scan()
+
+    def state(self) -> BackgroundState:
+        """Return the state now."""
+        status = self._watcher.status
+        done, to_do = self._indexer.progress
+        notices = [f"index: {status.error}"] if status.error else []
+        if status.held_back:
+            notices.append(
+                f"{status.held_back} notes vanished at once; they stay in the index until a second scan agrees"
+            )
+        notices += [f"cannot be read: {path}" for path in status.unreadable[:10]]
+        notices += [f"name is not text, skipped: {path}" for path in status.skipped[:10]]
+        if to_do > done:
+            return BackgroundState("indexing", status.leading, self._watching(), done, to_do, tuple(notices))
+        state = "ready" if status.scanned or not self._started or self._followed() else "indexing"
+        if status.error:
+            state = "stale"
+        return BackgroundState(state, status.leading, self._watching(), notices=tuple(notices))
+
+    def _followed(self) -> bool:
+        """Whether another process keeps the index and is alive."""
+        beat = None if self._watcher.status.leading else find_heartbeat(self._indexer.catalogue)
+        return beat is not None and not beat.is_frozen(time.time())
+
+    def _watching(self) -> str:
+        if not self._started:
+            return "not watching (one command)"
+        status = self._watcher.status
+        if not status.leading:
+            return "another process watches"
+        return f"scanning every few seconds: {status.deaf}" if status.deaf else "watching for changes"
+
+    def find_remark(self) -> str | None:
+        """Return what an answer should say of the index, or None when all is well."""
+        state = self.state()
+        if state.state == "indexing" and state.to_do:
+            return f"Still indexing: {state.done} of {state.to_do} notes; more may match in a moment."
+        if state.state == "indexing":
+            return "The index is being checked against the files; more may match in a moment."
+        if state.state == "stale":
+            return f"The index may be stale: {self._watcher.status.error}"
+        return None
+
+    def _hear(self, _: ScanReport | PathReport) -> None:
+        self._scanned.set()
+        self._after_report()
+        self.embed_if_needed()
+
+    def embed_if_needed(self) -> None:
+        """Have passages embedded that have no vector, in the process that leads."""
+        if self._watcher.status.leading:
+            done, total = self._meaning.count_embedded(self._indexer.catalogue)
+            if done < total:
+                self._meaning.lead(True)
+
+    def _on_leading(self, leading: bool) -> None:
+        if leading:
+            self._before_scan()
+        else:
+            self._meaning.lead(False)
+
+    def stop(self) -> None:
+        """End the threads and the meaning process."""
+        if self._started:
+            self._watcher.stop()
+        self._meaning.close()
