@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from vault_memex.vault import Vault, open_vault
+
 SHARED = Path(os.environ.get("VAULT_MEMEX_SHARED", Path(__file__).parents[2] / "shared"))
+SAMPLE = Path(__file__).parents[1] / "sample_vault"
 
 settings.register_profile("ci", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+OpenVault = Callable[..., Vault]
 
 
 def shared(relative: str) -> Path:
@@ -29,8 +37,40 @@ def shared(relative: str) -> Path:
 def private_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep every test's index out of the user's cache folder; the model cache is shared to save time."""
     monkeypatch.setenv("VAULT_MEMEX_CACHE_DIR", str(tmp_path / "cache"))
+    for name in ("VAULT", "CONNECTION", "ROLE", "POLICY", "TOOLS", "COMMIT", "MODEL"):
+        monkeypatch.delenv(f"VAULT_MEMEX_{name}", raising=False)
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    """A copy of the sample vault."""
+    return Path(shutil.copytree(SAMPLE, tmp_path / "vault"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty vault folder."""
+    made = tmp_path / "vault"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def opening() -> Iterator[OpenVault]:
+    """Opens vaults, indexed and without a model unless asked otherwise, and closes them after the test."""
+    vaults: list[Vault] = []
+
+    def open_one(root: Path, **flags: Any) -> Vault:
+        vault = open_vault(root, flags={"model": "none", "connection": "tester", **flags})
+        vaults.append(vault)
+        vault.refresh()
+        return vault
+
+    yield open_one
+    for vault in vaults:
+        vault.close(patient=False)

@@ -1,1 +1,192 @@
 """The composition root: all wiring on one screen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from vault_memex import __version__
+from vault_memex.config import Config, parse_config
+from vault_memex.core.chunking import CHUNKER_VERSION
+from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.index.background import Background
+from vault_memex.index.indexer import Indexer, Progress, ScanReport
+from vault_memex.index.leader import Leadership
+from vault_memex.index.meaning import Meaning
+from vault_memex.services.editing import Editing
+from vault_memex.services.history import History
+from vault_memex.services.numbering import Numbering
+from vault_memex.services.reading import Reading
+from vault_memex.services.relinking import Relinker
+from vault_memex.services.retrieval import Retrieval
+from vault_memex.services.rows import RowBuilder
+from vault_memex.services.status import Status
+from vault_memex.services.trash import Trash
+from vault_memex.services.vocabulary import Vocabulary
+from vault_memex.store.catalogue import Catalogue
+from vault_memex.store.files import VaultFiles
+from vault_memex.store.git import Git
+from vault_memex.store.layout import find_cache_folder
+from vault_memex.store.opening import open_transactor
+
+
+def open_vault(
+    root: Path,
+    *,
+    cache_dir: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Vault:
+    """Open a vault: settings, catalogue, services. Nothing is scanned or written yet; close it in the end."""
+    files = VaultFiles(root)
+    config = parse_config(files.read_settings(), os.environ, flags)
+    cache = (
+        find_cache_folder(files.root)
+        if cache_dir is None
+        else find_cache_folder(files.root, {"VAULT_MEMEX_CACHE_DIR": str(cache_dir)})
+    )
+    return Vault(files, config, cache, clock)
+
+
+class Vault:
+    """One open vault: its services, and what keeps its index."""
+
+    def __init__(self, files: VaultFiles, config: Config, cache: Path, clock: Callable[[], datetime]) -> None:
+        self.files, self.config, self.cache, self.root = files, config, cache, files.root
+        self._loading = threading.Lock()
+        self._loaded: Snapshot | None = None
+        self._closed = False
+        fingerprint = _fingerprint(config)
+        self.catalogue = Catalogue.open(cache, fingerprint)
+        self.meaning = Meaning(files.root, cache, config.model, fingerprint)
+        self.indexer = Indexer(files.root, self.catalogue, config)
+        self.transactor = open_transactor(files, cache, config.commit, clock)
+        stores = self.transactor.stores
+        git = Git(files.root)  # of its own: the one in the transactor is busy with commits
+        self.numbering = Numbering(stores.ids, self.catalogue, self.snapshot, clock)
+        self.background = Background(
+            self.indexer,
+            Leadership(cache),
+            self.meaning,
+            before_scan=self._recover,
+            after_report=self.numbering.load,
+        )
+        self.reading = Reading(files, self.catalogue, self.indexer, self.snapshot)
+        self.retrieval = Retrieval(
+            catalogue=self.catalogue,
+            meaning=self.meaning,
+            rows=RowBuilder(files, self.catalogue),
+            snapshot=self.snapshot,
+            indexing=self.background.find_remark,
+            clock=clock,
+        )
+        self.editing = Editing(
+            config=config,
+            files=files,
+            transactor=self.transactor,
+            indexer=self.indexer,
+            catalogue=self.catalogue,
+            reading=self.reading,
+            numbering=self.numbering,
+            relinker=Relinker(files, self.catalogue, self.snapshot),
+            trash=Trash(files, clock),
+            snapshot=self.snapshot,
+            clock=clock,
+        )
+        self.vocabulary = Vocabulary(self.snapshot)
+        self.history = History(
+            journal=stores.journal, git=git, reading=self.reading, snapshot=self.snapshot, clock=clock
+        )
+        self.status = Status(
+            name=files.root.name,
+            version=__version__,
+            config=config,
+            catalogue=self.catalogue,
+            meaning=self.meaning,
+            background=self.background,
+            git=git,
+            snapshot=self.snapshot,
+        )
+
+    def snapshot(self) -> Snapshot:
+        """Return the vault's metadata as it is now; cheap when nothing changed."""
+        with self._loading:
+            self._loaded = self.catalogue.load_snapshot(self._loaded)
+            return self._loaded
+
+    def catalogue_notes(self) -> Mapping[str, NoteRecord]:
+        """Return all notes by path."""
+        return self.snapshot().notes
+
+    def start(self) -> None:
+        """Begin watching, indexing and embedding in the background."""
+        self.background.start()
+
+    def _recover(self) -> None:
+        self.transactor.recover()
+        self.transactor.clean_up()
+        self.numbering.load()
+
+    # -- for commands, which do in the foreground what a server does beside its answers
+
+    def refresh(self, progress: Progress | None = None, *, verify: bool = False) -> ScanReport:
+        """Bring the index up to the files now."""
+        self.transactor.recover()
+        report = self.indexer.reconcile(progress, verify=verify)
+        self.numbering.load()
+        return report
+
+    def embed_all(self, progress: Progress) -> tuple[int, int, str]:
+        """Embed all passages that have no vector; return (embedded, passages, remark)."""
+        done, total = self.meaning.count_embedded(self.catalogue)
+        if not self.meaning.enabled:
+            return done, total, "Switched off (model = none)."
+        self.meaning.lead(True)
+        while done < total:
+            progress(done, total)
+            time.sleep(0.2)
+            state = self.meaning.state()
+            done, total = self.meaning.count_embedded(self.catalogue)
+            if state.state == "unavailable":
+                return done, total, f"Not available: {state.reason}"
+            if state.state == "ready":
+                break
+        return done, total, ""
+
+    def forget_index(self) -> None:
+        """Delete the index; it comes back with the next refresh. The vault is not touched."""
+        self.catalogue.forget()
+        shutil.rmtree(self.cache / "lance", ignore_errors=True)
+
+    def init(self, settings: str) -> list[str]:
+        """Write settings where there are none, index, and number all notes; return what was done."""
+        made = self.editing.write_settings(settings)
+        self.refresh()
+        with self.transactor.stores.lock.hold():
+            numbered = self.numbering.number_all()
+        return [*made, f"numbered {numbered} notes in .memex/ids.tsv"] if numbered else made
+
+    def close(self, *, patient: bool = True) -> None:
+        """Stop everything, make the last commits, close the stores. May be called twice.
+
+        `patient` waits up to a second for editors that still write into a file we replaced; otherwise the next
+        start looks after them.
+        """
+        with self._loading:
+            if self._closed:
+                return
+            self._closed = True
+        self.background.stop()
+        self.transactor.close(wait=patient)
+        self.catalogue.close()
+
+
+def _fingerprint(config: Config) -> str:
+    """Return what the catalogue's content depends on besides the files; another one has it made anew."""
+    return f"{__version__} chunker {CHUNKER_VERSION} layers {config.layers!r}"

@@ -1,0 +1,198 @@
+"""From an `EditRequest` and a note's text to its new text. Nothing here touches the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vault_memex.core.markdown import parse_note
+from vault_memex.core.note import RESERVED_PROPERTIES, PropertyValue
+from vault_memex.core.patch import plan_body, plan_patch
+from vault_memex.core.property_edit import plan_properties
+from vault_memex.core.text import BOM
+from vault_memex.errors import (
+    BodyAndPatch,
+    EmptyBody,
+    InvalidArgument,
+    PatchNoop,
+    RevisionRequired,
+    ShrinkRefused,
+    TooLarge,
+)
+from vault_memex.services.requests import EditRequest, SaveRequest
+
+MAX_TITLE = 500
+MAX_SUMMARY = 5_000
+MAX_CHANGE_TITLE = 120
+MAX_BODY_BYTES = 1 << 20
+SHRINK_FROM = 200  # code points; a shorter note may shrink as it likes
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedText:
+    """The new text of a note."""
+
+    text: str
+    removed_headings: tuple[str, ...] = ()
+
+
+def check_edit_request(request: EditRequest) -> None:
+    """Refuse a request that contradicts itself or asks for nothing, before any file is read."""
+    if request.patch and request.body is not None:
+        raise BodyAndPatch(
+            "Send `patch` or `body`, not both. `patch` changes exact text; `body` replaces all of it."
+        )
+    asked = (
+        request.patch,
+        request.body is not None,
+        request.title is not None,
+        request.folder is not None,
+        request.properties,
+        request.tags is not None,
+        request.summary is not None,
+        request.layer,
+    )
+    if not any(asked):
+        raise InvalidArgument(
+            "patch", "Nothing to change. Send patch, properties, tags, summary, title or folder."
+        )
+    if request.body is not None and not request.body.strip():
+        raise EmptyBody("body is empty. To delete the note use `retire`; to change part of it use `patch`.")
+    if request.body is not None and not request.if_revision:
+        raise RevisionRequired("Replacing the whole body needs `if_revision`: the revision that `get` gave you.")
+    if request.title is not None:
+        check_title(request.title)
+    check_texts(request.summary or "", request.change_title, request.body or "")
+    check_property_names(request.properties)
+
+
+def check_title(title: str) -> None:
+    """Refuse an empty or over-long title."""
+    if not title.strip():
+        raise InvalidArgument("title", "title is empty.")
+    if len(title) > MAX_TITLE:
+        raise TooLarge(f"title has {len(title)} characters; at most {MAX_TITLE}.", argument="title")
+
+
+def check_texts(summary: str, change_title: str, body: str) -> None:
+    """Refuse texts over their limits."""
+    if len(summary) > MAX_SUMMARY:
+        raise TooLarge(
+            f"summary has {len(summary)} characters; at most {MAX_SUMMARY}, better 350.", argument="summary"
+        )
+    if len(change_title) > MAX_CHANGE_TITLE or "\n" in change_title:
+        raise InvalidArgument(
+            "change_title", f"change_title is one line of at most {MAX_CHANGE_TITLE} characters."
+        )
+    if len(body.encode("utf-8", "surrogatepass")) > MAX_BODY_BYTES:
+        raise TooLarge("body is over 1 MiB. Split it into several notes.", argument="body")
+
+
+OWN_ARGUMENT = {
+    "title",
+    "tags",
+    "summary",
+    "layer",
+    "amends",
+    "amend_kind",
+    "valid_from",
+    "valid_until",
+    "source_url",
+}
+NEVER_SET = {"id", "review", "rule_status", "rule_scope", "added_by", "edited_by", "former_titles", "former_ids"}
+
+
+def check_property_names(properties: Mapping[str, PropertyValue]) -> None:
+    """Refuse names that have an argument of their own, or that are not the caller's to set."""
+    for name in properties:
+        if not name.strip():
+            raise InvalidArgument("properties", "A property needs a name.")
+        if name in {"title", "tags", "summary", "layer"}:
+            raise InvalidArgument("properties", f"{name} has its own argument; send it there, not in properties.")
+        if name in NEVER_SET:
+            raise InvalidArgument("properties", f"{name} is kept by the program or the person; it cannot be set.")
+
+
+def plan_text(text: str, request: EditRequest) -> PlannedText:
+    """Return the note's new text: body first, then properties. Raises what the planners raise."""
+    removed: tuple[str, ...] = ()
+    new = text
+    if request.patch:
+        plan = plan_patch(new, request.patch)
+        new, removed = plan.text, plan.removed_headings
+    elif request.body is not None:
+        before = {h.path for h in parse_note(new).headings}
+        new = plan_body(new, request.body)
+        after = {h.path for h in parse_note(new).headings}
+        removed = tuple(" > ".join(path) for path in sorted(before - after))
+    values = {name: value for name, value in request.properties.items() if value is not None}
+    drop = [name for name, value in request.properties.items() if value is None]
+    if request.tags is not None:
+        values["tags"] = [tag.lstrip("#") for tag in request.tags]
+    if request.summary is not None:
+        _set_or_drop(values, drop, "summary", request.summary)
+    if request.layer:
+        values["layer"] = request.layer
+    if values or drop:
+        new = plan_properties(new, values, drop)
+    if new == text and request.title is None and request.folder is None:
+        raise PatchNoop("Nothing would change: the note already says that.")
+    _check_shrink(text, new, request)
+    return PlannedText(new, removed)
+
+
+def _set_or_drop(values: dict[str, Any], drop: list[str], name: str, value: str) -> None:
+    if value.strip():
+        values[name] = value
+    else:
+        drop.append(name)
+
+
+def _check_shrink(text: str, new: str, request: EditRequest) -> None:
+    before, after = len(text), len(new)
+    if not request.allow_shrink and before >= SHRINK_FROM and after * 2 < before:
+        raise ShrinkRefused(
+            f"The note would shrink from {before} to {after} characters. Send allow_shrink: true if that is meant.",
+            before=before,
+            after=after,
+        )
+
+
+def check_save_request(request: SaveRequest) -> None:
+    """Refuse a new note that cannot be written as asked."""
+    check_title(request.title)
+    if not request.body.strip():
+        raise EmptyBody("body is empty. A note needs something to remember.")
+    check_texts(request.summary, request.change_title, request.body)
+    for name in request.properties:
+        if name in RESERVED_PROPERTIES:
+            hint = "send it as its own argument" if name in OWN_ARGUMENT else "choose another name"
+            raise InvalidArgument("properties", f"{name} is reserved; {hint}.")
+    check_property_names(request.properties)
+    if request.source_url and not request.source_url.startswith(("http://", "https://")):
+        raise InvalidArgument("source_url", "source_url begins with http:// or https://.")
+
+
+def build_properties(request: SaveRequest, *, note_id: int | None, now: str, name_differs: bool) -> dict[str, Any]:
+    """Return the frontmatter of a new note, in the order it is written; what is empty is left out."""
+    properties: dict[str, Any] = {
+        "id": note_id,
+        "layer": request.layer,
+        "aliases": [request.title] if name_differs else None,
+        "summary": request.summary.strip(),
+        "tags": [tag.lstrip("#") for tag in request.tags],
+        "created": now,
+        "source_url": request.source_url,
+        "amends": request.amends,
+        "amend_kind": request.amend_kind if request.amends else None,
+        "valid_from": request.valid_from,
+        "valid_until": request.valid_until,
+        **request.properties,
+    }
+    return {name: value for name, value in properties.items() if value not in (None, "", [])}
+
+
+def render_body(body: str) -> str:
+    """Return a new note's body: no BOM, line feeds only, one final line ending."""
+    return body.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"

@@ -1,0 +1,344 @@
+"""The one door for writes: policy, plan, apply, index. Every tool, command and review comes through here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import replace
+from datetime import datetime
+
+from vault_memex.config import Config
+from vault_memex.core.changes import Change, FileEdit, MoveFile, WriteFile
+from vault_memex.core.diff import render_diff
+from vault_memex.core.property_edit import plan_properties, render_note
+from vault_memex.core.revision import revision_of
+from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.text import folder_of, name_key, stem_of
+from vault_memex.errors import (
+    AlreadyExists,
+    InvalidArgument,
+    NotWritable,
+    PatchNoop,
+    ReservedFolder,
+    StaleRevision,
+)
+from vault_memex.index.indexer import Indexer, OwnWrite
+from vault_memex.memory.policy import Touched, check_delete, check_edit, check_role
+from vault_memex.services.edit_plan import (
+    build_properties,
+    check_edit_request,
+    check_save_request,
+    plan_text,
+    render_body,
+)
+from vault_memex.services.numbering import Numbering
+from vault_memex.services.reading import Reading
+from vault_memex.services.relinking import Relinker
+from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest, WriteAnswer
+from vault_memex.services.trash import Trash
+from vault_memex.store.catalogue import Catalogue
+from vault_memex.store.files import FileText, VaultFiles
+from vault_memex.store.layout import write_settings
+from vault_memex.store.names import file_name_for_title, numbered_name
+from vault_memex.store.transaction import Applied, Transactor
+
+CURRENT_ACTOR: ContextVar[str] = ContextVar("CURRENT_ACTOR", default="")
+"""Who the present call comes from, when the connection did not name itself at start."""
+
+RETRIES = 3  # a save by somebody else between our reading and our writing starts the plan anew
+MOST_CITING = 10
+MIN_REVISION = 8  # hex digits that name a revision
+
+
+class Editing:
+    """Writes of one vault."""
+
+    def __init__(
+        self,
+        *,
+        config: Config,
+        files: VaultFiles,
+        transactor: Transactor,
+        indexer: Indexer,
+        catalogue: Catalogue,
+        reading: Reading,
+        numbering: Numbering,
+        relinker: Relinker,
+        trash: Trash,
+        snapshot: Callable[[], Snapshot],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._config = config
+        self._files = files
+        self._transactor = transactor
+        self._indexer = indexer
+        self._catalogue = catalogue
+        self._reading = reading
+        self._numbering = numbering
+        self._trash = trash
+        self._snapshot = snapshot
+        self._clock = clock
+        self._relinker = relinker
+
+    # -- a new note
+
+    def save(self, request: SaveRequest) -> WriteAnswer:
+        """Write a new note. Raises AlreadyExists when a note of that name is in the folder."""
+        check_role(self._config.role)
+        check_save_request(request)
+        folder = self._check_folder(request.folder or self._config.new_note_folder)
+        before = self._snapshot()
+        with self._transactor.stores.lock.hold():
+            self._numbering.number_all()
+            path = self._find_free_path(folder, request.title)
+            number = self._numbering.next_number()
+            properties = build_properties(
+                replace(request, amends=self._render_amended(request.amends)),
+                note_id=number if self._config.write_ids != "never" else None,
+                now=self._clock().strftime("%Y-%m-%dT%H:%M:%S"),
+                name_differs=stem_of(path) != request.title.strip(),
+            )
+            properties |= self._attribution(request.layer)
+            data = render_note(properties, render_body(request.body)).encode("utf-8")
+            assert self._numbering.take(path, revision_of(data)) == number
+            change = Change(
+                op="created",
+                path=path,
+                title=request.change_title or f"Add {request.title.strip()}",
+                edits=(WriteFile(path, data, None),),
+                actor=self._actor(),
+                note_id=number,
+            )
+            applied = self._apply(change)
+            self._catalogue.set_note_ids({path: number})
+        return self._answer("created", path, applied, data_before="", before=before)
+
+    def _find_free_path(self, folder: str, title: str) -> str:
+        name = file_name_for_title(title)
+        for number in range(1, 1000):
+            candidate = name if number == 1 else numbered_name(name, number)
+            path = f"{folder}/{candidate}" if folder else candidate
+            place = self._files.find_place(path, "note")
+            if not place.exists:
+                return path
+            known = self._snapshot().notes.get(place.path)
+            names = {name_key(stem_of(place.path))}
+            if known is not None:
+                names |= {name_key(known.title), *(name_key(alias) for alias in known.aliases)}
+            if name_key(title) in names:
+                raise AlreadyExists(
+                    f"{place.path} has that title. Change it with `edit`, or choose another title or folder.",
+                    path=place.path,
+                )
+        raise AlreadyExists(f"There are too many notes named {title!r} in {folder or '/'}. Choose another title.")
+
+    def _check_folder(self, folder: str) -> str:
+        parts = [part.strip() for part in folder.replace("\\", "/").split("/") if part.strip()]
+        if any(part.startswith(".") for part in parts) or parts[:1] == ["_memex"]:
+            raise ReservedFolder(
+                f"folder = {folder!r}: hidden folders and _memex are not for notes. Name another."
+            )
+        return "/".join(parts)
+
+    def _render_amended(self, ref: str) -> str:
+        if not ref:
+            return ""
+        record, _, _ = self._reading.find_note(ref)
+        return f"[[{stem_of(record.path)}]]"
+
+    def _attribution(self, layer: str) -> dict[str, str]:
+        if self._config.role == "owner":
+            return {}
+        by = {"added_by": self._actor()}
+        # Nobody but the person makes rules: what an assistant proposes is not followed until it is approved.
+        return {**by, "rule_status": "provisional"} if layer == "rule" else by
+
+    # -- a change to a note
+
+    def edit(self, request: EditRequest) -> WriteAnswer:
+        """Change a note. When somebody saves in between, the plan is made anew, unless a revision was named."""
+        check_edit_request(request)
+        for attempt in range(1, RETRIES + 1):
+            try:
+                with self._transactor.stores.lock.hold():
+                    return self._edit_once(request)
+            except StaleRevision:
+                if request.if_revision or attempt == RETRIES:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _edit_once(self, request: EditRequest) -> WriteAnswer:
+        before = self._snapshot()
+        record, file, _ = self._reading.find_note(request.ref, writing=True)
+        retitled = request.title is not None and request.title.strip() != record.title
+        layer = request.layer if request.layer and request.layer != record.layer else None
+        touched = Touched(bool(request.patch) or request.body is not None, retitled, layer)
+        check_edit(record, touched, self._config.role)
+        if file.not_writable:
+            raise NotWritable(f"{record.path}: {file.not_writable}", path=record.path)
+        _check_revision(file, request.if_revision)
+        planned = plan_text(file.text, request)
+        move = self._plan_move(record, request, retitled=retitled)
+        text = self._with_names(planned.text, record, request, move) if retitled else planned.text
+        relinked: tuple[WriteFile, ...] = ()
+        if move is not None and request.relink:
+            text, relinked = self._relinker.plan_move(record.path, move, text)
+        edits: list[FileEdit] = []
+        data = text.encode("utf-8")
+        if data != file.data:
+            edits.append(WriteFile(record.path, data, file.revision))
+        if move is not None:
+            edits.append(MoveFile(record.path, move, revision_of(data)))
+        edits += relinked
+        if not edits:
+            raise PatchNoop("Nothing would change: the note already says that.")
+        op = "renamed" if move is not None else "changed"
+        title = request.change_title or _describe(record, request, move)
+        path = move or record.path
+        self._numbering.number_all()
+        number = self._snapshot().notes[record.path].note_id
+        applied = self._apply(Change(op, path, title, tuple(edits), self._actor(), number))
+        if move is not None:
+            self._numbering.record_move(record.path, move, revision_of(data))
+        answer = self._answer(
+            "renamed" if move else "applied", path, applied, data_before=file.text, before=before
+        )
+        return replace(
+            answer,
+            removed_headings=planned.removed_headings,
+            relinked=tuple(edit.path for edit in relinked),
+        )
+
+    def _plan_move(self, record: NoteRecord, request: EditRequest, *, retitled: bool) -> str | None:
+        """Return the note's new path, or None when it stays."""
+        folder = record.folder if request.folder is None else self._check_folder(request.folder)
+        name = record.path.rpartition("/")[2]
+        followed = name_key(stem_of(name)) == name_key(stem_of(file_name_for_title(record.title)))
+        if retitled and request.title is not None and followed:
+            name = file_name_for_title(request.title)
+        path = f"{folder}/{name}" if folder else name
+        if path == record.path:
+            return None
+        place = self._files.find_place(path, "note")
+        if place.exists and name_key(place.path) != name_key(record.path):
+            raise AlreadyExists(f"{place.path} is there already. Choose another title or folder.", path=place.path)
+        return path
+
+    def _with_names(self, text: str, record: NoteRecord, request: EditRequest, move: str | None) -> str:
+        """Return the text with title, alias and former title in its properties as the new title needs them."""
+        assert request.title is not None
+        title = request.title.strip()
+        values = {"title": title} if "title" in record.properties else {}
+        items: dict[str, list[str]] = {"former_titles": [record.title]}
+        if not values and stem_of(move or record.path) != title:
+            items["aliases"] = [title]
+        return plan_properties(text, values, (), items)
+
+    # -- deleting
+
+    def retire(self, request: RetireRequest) -> WriteAnswer:
+        """Move a note to the trash."""
+        before = self._snapshot()
+        with self._transactor.stores.lock.hold():
+            record, file, _ = self._reading.find_note(request.ref, writing=True)
+            check_delete(record, self._config.role)
+            self._numbering.number_all()
+            number = self._snapshot().notes[record.path].note_id
+            change = self._trash.plan_delete(record, file, number, request.reason, self._actor())
+            citing = self._find_citing(record.path)
+            applied = self._apply(change)
+        trash_path = next(f.path for f in applied.files if f.from_path == record.path)
+        answer = self._answer("deleted", record.path, applied, data_before=file.text, before=before)
+        return replace(
+            answer,
+            title=record.title,
+            note_id=number,
+            trash_path=trash_path,
+            cited_by=tuple(citing[:MOST_CITING]),
+            cited_by_total=len(citing),
+        )
+
+    # -- the program's own files
+
+    def write_settings(self, text: str) -> list[str]:
+        """Write `.memex/config.toml` unless there is one; return what was done."""
+        check_role(self._config.role, owner_only="Changing settings")
+        return ["settings: .memex/config.toml"] if write_settings(self._files, text) else []
+
+    # -- common
+
+    def _actor(self) -> str:
+        return self._config.connection or CURRENT_ACTOR.get() or "assistant"
+
+    def _apply(self, change: Change) -> Applied:
+        applied = self._transactor.apply(change, internal=change.op == "deleted")
+        moves = [(f.from_path, f.path) for f in applied.files if f.from_path is not None]
+        writes = [
+            OwnWrite(f.path, f.data, f.signature)
+            for f in applied.files
+            if f.data is not None and f.signature is not None
+        ]
+        self._indexer.index_writes(writes, moves=moves)
+        return applied
+
+    def _find_citing(self, path: str) -> list[str]:
+        return sorted({row.source for row in self._catalogue.find_backlinks(path)} - {path})
+
+    def _answer(
+        self, outcome: str, path: str, applied: Applied, *, data_before: str, before: Snapshot
+    ) -> WriteAnswer:
+        after = self._snapshot()
+        record = after.notes.get(path)
+        result = next((f for f in applied.files if f.path == path), None)
+        citing = self._find_citing(path)
+        known = {name_key(tag) for note in before.notes.values() for tag in note.tags}
+        folders = {note.folder for note in before.notes.values()}
+        text = result.data.decode("utf-8") if result and result.data else ""
+        return WriteAnswer(
+            outcome=outcome,
+            path=path,
+            title=record.title if record else stem_of(path),
+            note_id=record.note_id if record else None,
+            revision=(result.after or "") if result else "",
+            diff=render_diff(path, data_before, text) if data_before and result else "",
+            cited_by=tuple(citing[:MOST_CITING]),
+            cited_by_total=len(citing),
+            new_tags=tuple(tag for tag in (record.tags if record else ()) if name_key(tag) not in known),
+            new_folder=folder_of(path) if record and folder_of(path) not in {*folders, ""} else None,
+            commit=applied.commit,
+            commit_error=applied.commit_error or None,
+            notes=tuple(
+                f"Another program saved {c} meanwhile; both versions are kept." for c in applied.conflicts
+            ),
+        )
+
+
+def _check_revision(file: FileText, wanted: str) -> None:
+    if not wanted:
+        return
+    given = wanted.strip().lower()
+    if len(given) < MIN_REVISION:
+        raise InvalidArgument(
+            "if_revision", f"if_revision needs at least {MIN_REVISION} characters of the revision."
+        )
+    if not file.revision.startswith(given):
+        raise StaleRevision(
+            f"{file.path} changed since you read it. Read it again; its revision is now {file.revision[:12]}.",
+            revision=file.revision,
+        )
+
+
+def _describe(record: NoteRecord, request: EditRequest, move: str | None) -> str:
+    """Return one line for journal and commit."""
+    if move is not None:
+        return f"Move {record.path} to {move}"[:120]
+    parts = []
+    if request.body is not None:
+        parts.append("rewrite")
+    if request.patch:
+        parts.append(f"{len(request.patch)} edit{'s' if len(request.patch) > 1 else ''}")
+    named = [*request.properties]
+    named += [n for n in ("tags", "summary", "layer") if getattr(request, n) not in (None, "")]
+    if named:
+        parts.append("set " + ", ".join(named))
+    return f"Change {record.title}: {'; '.join(parts) or 'title'}"[:120]

@@ -1,0 +1,155 @@
+"""What changed: the journal of this program, and git commits and edits made outside it, as one stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from vault_memex.core.dates import parse_date
+from vault_memex.core.snapshot import Snapshot
+from vault_memex.services.reading import Reading
+from vault_memex.store.git import Git
+from vault_memex.store.git_log import find_outside_commits, find_uncommitted
+from vault_memex.store.journal import Journal, JournalEvent, render_moment
+
+DEFAULT_DAYS = 7
+MOST_ROWS = 200
+OUTSIDE_KINDS = {"added": "added", "changed": "changed", "renamed": "renamed", "deleted": "deleted"}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesRequest:
+    """What to look for; empty means not limited."""
+
+    since: str = ""
+    until: str = ""
+    ref: str = ""
+    limit: int = 50
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One thing that happened to one note."""
+
+    at: str
+    kind: str  # added, changed, renamed, deleted, restored, ..., edited_outside
+    path: str
+    actor: str
+    title: str = ""
+    note_id: int | None = None
+    from_path: str | None = None
+    reason: str = ""
+    event: int | None = None  # number in the journal
+    commit: str | None = None  # of an edit made outside
+    uncommitted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesAnswer:
+    """Changes, newest first."""
+
+    since: str
+    total: int
+    returned: int
+    offset: int
+    rows: tuple[ChangeRow, ...]
+    notes: tuple[str, ...] = ()
+
+
+class History:
+    """Reads journal and git."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        git: Git,
+        reading: Reading,
+        snapshot: Callable[[], Snapshot],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._journal = journal
+        self._git = git
+        self._reading = reading
+        self._snapshot = snapshot
+        self._clock = clock
+
+    def find_changes(self, request: ChangesRequest) -> ChangesAnswer:
+        """Return changes since a moment (default: the last seven days), of all notes or of one."""
+        since = _moment("since", request.since) or self._clock() - timedelta(days=DEFAULT_DAYS)
+        until = _moment("until", request.until)
+        path = self._reading.find_note(request.ref)[0].path if request.ref else None
+        rows = [*self._journalled(since, until), *self._outside(since, until)]
+        if path is not None:
+            rows = [row for row in rows if path in (row.path, row.from_path)]
+        rows.sort(key=lambda r: (r.at, r.event or 0), reverse=True)
+        limit = max(1, min(request.limit, MOST_ROWS))
+        page = tuple(rows[request.offset : request.offset + limit])
+        notes = (f"limit set to {limit} (1-{MOST_ROWS})",) if limit != request.limit else ()
+        return ChangesAnswer(render_moment(since), len(rows), len(page), request.offset, page, notes)
+
+    def _journalled(self, since: datetime, until: datetime | None) -> Iterator[ChangeRow]:
+        for event in self._journal.read(since, until):
+            yield _row_of(event)
+
+    def _outside(self, since: datetime, until: datetime | None) -> Iterator[ChangeRow]:
+        if self._git.mode() == "off":
+            return
+        numbers = {note.path: note.note_id for note in self._snapshot().notes.values()}
+        for commit in find_outside_commits(self._git, since, until):
+            for file in commit.files:
+                if _is_note(file.path):
+                    yield ChangeRow(
+                        at=commit.at,
+                        kind=OUTSIDE_KINDS.get(file.kind, "changed"),
+                        path=file.path,
+                        actor="owner",
+                        title=commit.subject,
+                        note_id=numbers.get(file.path),
+                        from_path=file.from_path,
+                        commit=commit.commit[:12],
+                    )
+        if until is None:
+            yield from self._uncommitted(numbers)
+
+    def _uncommitted(self, numbers: dict[str, int | None]) -> Iterator[ChangeRow]:
+        notes = self._snapshot().notes
+        now = render_moment(self._clock())
+        for file in find_uncommitted(self._git):
+            if _is_note(file.path):
+                record = notes.get(file.path)
+                yield ChangeRow(
+                    at=record.updated if record and len(record.updated) > len("2026-01-01") else now,
+                    kind="edited_outside" if file.kind == "changed" else file.kind,
+                    path=file.path,
+                    actor="owner",
+                    note_id=numbers.get(file.path),
+                    from_path=file.from_path,
+                    uncommitted=True,
+                )
+
+
+def _row_of(event: JournalEvent) -> ChangeRow:
+    return ChangeRow(
+        at=event.at,
+        kind=event.kind,
+        path=event.path,
+        actor=event.actor,
+        title=event.title,
+        note_id=event.note_id,
+        from_path=event.from_path,
+        reason=event.reason,
+        event=event.id,
+    )
+
+
+def _is_note(path: str) -> bool:
+    return path.casefold().endswith(".md") and not path.startswith((".", "_memex/"))
+
+
+def _moment(argument: str, text: str) -> datetime | None:
+    if not text:
+        return None
+    return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=parse_date(text, argument).start)

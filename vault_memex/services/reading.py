@@ -1,0 +1,213 @@
+"""Reading notes: whole, by section, in slices, with their links and neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from vault_memex.core.markdown import parse_note
+from vault_memex.core.note import ParsedNote, PropertyValue
+from vault_memex.core.refs import find_near_names, parse_ref, resolve_ref
+from vault_memex.core.sections import build_sections, resolve_section
+from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.text import BOM, find_safe_cut, name_key
+from vault_memex.errors import InvalidArgument, MemexError, NotFound
+from vault_memex.index.indexer import Indexer
+from vault_memex.store.catalogue import Catalogue, LinkRow, Neighbour
+from vault_memex.store.files import FileText, VaultFiles
+
+DEFAULT_MAX_CHARS = 20_000
+OUTLINE_FROM = 4_000  # code points; longer bodies come with their outline
+MAX_REFS = 10
+MAX_LINKS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineRow:
+    """A heading of a long note."""
+
+    level: int
+    text: str
+    offset: int  # in the body
+    chars: int  # of the section with its subsections
+
+
+@dataclass(frozen=True, slots=True)
+class NoteView:
+    """A note, or a part of it, with what hangs on it."""
+
+    path: str
+    title: str
+    note_id: int | None
+    revision: str
+    layer: str | None
+    summary: str | None
+    tags: tuple[str, ...]
+    properties: dict[str, PropertyValue]
+    created: str
+    updated: str
+    text: str  # the slice that was asked for
+    offset: int  # of the slice in the body, or in the section
+    body_chars: int  # true length of what was asked for: the body, or the section
+    next_offset: int | None  # where to go on; None at the end
+    section: tuple[str, ...] = ()
+    outline: tuple[OutlineRow, ...] = ()
+    links: tuple[LinkRow, ...] = ()
+    links_total: int = 0
+    backlinks: tuple[LinkRow, ...] = ()
+    backlinks_total: int = 0
+    neighbours: tuple[Neighbour, ...] = ()
+    same_title: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    raw_frontmatter: str | None = None  # only when it does not parse
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """What part of a note to read."""
+
+    section: str = ""
+    offset: int = 0
+    max_chars: int = DEFAULT_MAX_CHARS
+    depth: int = 0
+
+
+class Reading:
+    """Reads of one vault."""
+
+    def __init__(
+        self, files: VaultFiles, catalogue: Catalogue, indexer: Indexer, snapshot: Callable[[], Snapshot]
+    ) -> None:
+        self._files = files
+        self._catalogue = catalogue
+        self._indexer = indexer
+        self._snapshot = snapshot
+
+    def find_note(self, ref: str, *, writing: bool = False) -> tuple[NoteRecord, FileText, tuple[str, ...]]:
+        """Return the note that a ref means, its file as it is now, and the paths of notes of equal title.
+
+        A file that the index has not met yet is found by its path.
+        """
+        snapshot = self._snapshot()
+        try:
+            resolved = resolve_ref(snapshot, ref, writing=writing)
+        except NotFound as missing:
+            found = self._find_unindexed(ref, missing)
+            if found is None:
+                raise
+            return (*found, ())
+        others = tuple(n.path for n in resolved.same_title)
+        try:
+            file = self._files.read(resolved.note.path)
+        except NotFound as error:
+            self._indexer.index_paths([resolved.note.path])
+            near = find_near_names(self._snapshot(), resolved.note.path)
+            raise NotFound(
+                f"{resolved.note.path} is gone: somebody deleted or moved it.", near, gone=True
+            ) from error
+        if file.revision != resolved.note.revision:
+            self._indexer.index_paths([resolved.note.path])
+            fresh = self._snapshot().notes.get(resolved.note.path)
+            return fresh or resolved.note, file, others
+        return resolved.note, file, others
+
+    def _find_unindexed(self, ref: str, missing: NotFound) -> tuple[NoteRecord, FileText] | None:
+        bare = parse_ref(ref)
+        path = bare if bare.casefold().endswith(".md") else f"{bare}.md"
+        try:
+            file = self._files.read(path)
+        except NotFound:
+            return None
+        except MemexError:
+            # A name that could never be a note is refused as what it is; a plain title is just unknown.
+            if "/" in bare or "\\" in bare or "\0" in bare or bare.startswith((".", "~")) or bare != path:
+                raise
+            raise missing from None
+        self._indexer.index_paths([file.path])
+        record = self._snapshot().notes.get(file.path)
+        if record is None:
+            raise missing
+        return record, file
+
+    def read_text(self, path: str) -> str:
+        """Return a note's whole text by its path (or any ref), without a BOM."""
+        return self.find_note(path)[1].text.removeprefix(BOM)
+
+    def find_paths(self, prefix: str, limit: int) -> Sequence[str]:
+        """Return paths whose name or folder starts with what was typed, for completion."""
+        key = name_key(prefix)
+        paths = self._snapshot().notes
+        starts = [p for p in paths if name_key(p).startswith(key)]
+        inside = [p for p in paths if name_key(p.rpartition("/")[2]).startswith(key)]
+        return list(dict.fromkeys((*starts, *inside)))[:limit]
+
+    def get(self, ref: str, request: ReadRequest) -> NoteView:
+        """Return one note by any ref."""
+        if request.depth not in (0, 1, 2):
+            raise InvalidArgument("depth", f"depth = {request.depth}: write 0, 1 or 2.")
+        if request.offset < 0 or request.max_chars < 1:
+            raise InvalidArgument("offset", "offset counts from 0 and max_chars from 1.")
+        record, file, others = self.find_note(ref)
+        note = parse_note(file.text)
+        path, text = _selected(note, request.section)
+        start = find_safe_cut(text, request.offset)
+        end = find_safe_cut(text, start + request.max_chars)
+        if end <= start < len(text):  # one visible character longer than the limit
+            end = min(len(text), start + request.max_chars)
+        links = self._catalogue.find_links(record.path)
+        backlinks = self._catalogue.find_backlinks(record.path)
+        sliced = start > 0 or end < len(text)
+        return NoteView(
+            path=record.path,
+            title=record.title,
+            note_id=record.note_id,
+            revision=file.revision,
+            layer=record.layer,
+            summary=record.summary,
+            tags=note.tags,
+            properties=dict(note.properties),
+            created=record.created,
+            updated=record.updated,
+            text=text[start:end],
+            offset=start,
+            body_chars=len(text),
+            next_offset=end if end < len(text) else None,
+            section=path,
+            outline=_build_outline(note) if not path and (len(text) > OUTLINE_FROM or sliced) else (),
+            links=links[:MAX_LINKS],
+            links_total=len(links),
+            backlinks=backlinks[:MAX_LINKS],
+            backlinks_total=len(backlinks),
+            neighbours=self._catalogue.find_neighbours(record.path, request.depth) if request.depth else (),
+            same_title=others,
+            notices=tuple(
+                dict.fromkeys(
+                    (*record.notices, *note.notices, *([file.not_writable] if file.not_writable else []))
+                )
+            ),
+            raw_frontmatter=_raw_frontmatter(note),
+        )
+
+
+def _selected(note: ParsedNote, name: str) -> tuple[tuple[str, ...], str]:
+    if not name:
+        return (), note.body
+    section = resolve_section(note, name)
+    return section.heading.path, note.text[section.span.start : section.span.end]
+
+
+def _build_outline(note: ParsedNote) -> tuple[OutlineRow, ...]:
+    return tuple(
+        OutlineRow(
+            section.heading.level,
+            section.heading.text,
+            section.span.start - note.body_start,
+            section.span.end - section.span.start,
+        )
+        for section in build_sections(note)
+    )
+
+
+def _raw_frontmatter(note: ParsedNote) -> str | None:
+    block = note.frontmatter
+    return note.text[block.span.start : block.span.end] if block.error else None

@@ -1,0 +1,73 @@
+"""Links that have to follow when a note is renamed or moved."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import get_args
+
+from vault_memex.core.changes import WriteFile
+from vault_memex.core.link_text import LinkFormat
+from vault_memex.core.links import link_key
+from vault_memex.core.markdown import parse_note
+from vault_memex.core.note import ParsedNote
+from vault_memex.core.refactor import LinkSettings, plan_rename
+from vault_memex.core.snapshot import Snapshot
+from vault_memex.core.text import name_key
+from vault_memex.errors import NotFound, NotWritable
+from vault_memex.store.catalogue import Catalogue
+from vault_memex.store.files import FileText, VaultFiles
+
+
+class Relinker:
+    """Plans the edits of the notes around a move."""
+
+    def __init__(self, files: VaultFiles, catalogue: Catalogue, snapshot: Callable[[], Snapshot]) -> None:
+        self._files = files
+        self._catalogue = catalogue
+        self._snapshot = snapshot
+
+    def plan_move(self, path: str, to: str, text: str) -> tuple[str, tuple[WriteFile, ...]]:
+        """Return the moving note's own text and the writes of other notes that keep all links on their files.
+
+        Raises NotWritable when a note that links here cannot be edited: a half-linked vault is no answer.
+        """
+        others: dict[str, FileText] = {}
+        sources: dict[str, ParsedNote] = {path: parse_note(text)}
+        for source in self._catalogue.find_sources([link_key(path), link_key(to)]):
+            if source == path:
+                continue
+            try:
+                others[source] = self._files.read(source)
+            except NotFound:
+                continue  # deleted this instant, so its links are too
+            sources[source] = parse_note(others[source].text)
+        texts = plan_rename(path, to, sources, self._find_files(), read_link_settings(self._files))
+        own = texts.pop(path, text)
+        writes = []
+        for source, new in texts.items():
+            file = others[source]
+            if file.not_writable:
+                raise NotWritable(
+                    f"{source} links to {path} and cannot be edited: {file.not_writable} Mend it, or move with "
+                    "relink: false and its link stays as it is."
+                )
+            writes.append(WriteFile(source, new.encode("utf-8"), file.revision))
+        return own, tuple(writes)
+
+    def _find_files(self) -> Callable[[str], Sequence[str]]:
+        snapshot = self._snapshot()
+        by_name: dict[str, list[str]] = defaultdict(list)
+        for path in (*snapshot.notes, *snapshot.attachments):
+            by_name[name_key(path.rpartition("/")[2])].append(path)
+        return lambda key: by_name.get(key, ())
+
+
+def read_link_settings(files: VaultFiles) -> LinkSettings:
+    """Return how the person's Obsidian writes links; its defaults where it says nothing or does not parse."""
+    try:
+        chosen = json.loads(files.read_obsidian_settings() or "{}").get("newLinkFormat")
+    except (ValueError, AttributeError):
+        return LinkSettings()
+    return LinkSettings(chosen) if chosen in get_args(LinkFormat) else LinkSettings()

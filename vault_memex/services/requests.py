@@ -1,0 +1,77 @@
+"""What writes are asked for, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from vault_memex.core.note import PropertyValue
+from vault_memex.core.patch import PatchOp
+
+
+@dataclass(frozen=True, slots=True)
+class SaveRequest:
+    """A new note."""
+
+    title: str
+    body: str
+    layer: str
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+    folder: str = ""
+    properties: Mapping[str, PropertyValue] = field(default_factory=dict)
+    source_url: str = ""
+    amends: str = ""  # a ref
+    amend_kind: str = "continues"
+    valid_from: str = ""
+    valid_until: str = ""
+    change_title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EditRequest:
+    """A change to a note. None means: not asked for; an empty text is a value."""
+
+    ref: str
+    patch: tuple[PatchOp, ...] = ()
+    body: str | None = None
+    title: str | None = None
+    folder: str | None = None
+    relink: bool = True
+    properties: Mapping[str, PropertyValue] = field(default_factory=dict)
+    tags: tuple[str, ...] | None = None
+    summary: str | None = None
+    layer: str | None = None
+    if_revision: str = ""
+    allow_shrink: bool = False
+    change_title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RetireRequest:
+    """A note to put into the trash."""
+
+    ref: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriteAnswer:
+    """What a write did. The file was read back: this is what is on disk."""
+
+    outcome: str  # created, applied, renamed, deleted
+    path: str
+    title: str
+    note_id: int | None
+    revision: str
+    diff: str = ""
+    removed_headings: tuple[str, ...] = ()
+    relinked: tuple[str, ...] = ()  # notes whose links were rewritten
+    cited_by: tuple[str, ...] = ()  # notes that link here; at most ten
+    cited_by_total: int = 0
+    new_tags: tuple[str, ...] = ()  # that no other note had
+    new_folder: str | None = None
+    trash_path: str | None = None
+    commit: str = ""  # done, queued, off
+    commit_error: str | None = None
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,314 @@
+"""Search: words and meaning, filters, order, and rows that say where the answer stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from vault_memex.core.expression import Query
+from vault_memex.core.filters import Filters, check_filters, find_unknown_tags, get_memory_type, is_known_folder
+from vault_memex.core.match import check_strong, find_missing_words
+from vault_memex.core.match_plan import build_match
+from vault_memex.core.query import parse_query
+from vault_memex.core.ranking import MEANING_WEIGHTS, Evidence, Hit, Ranked, ScoredList, build_weights, fuse
+from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.errors import InvalidArgument
+from vault_memex.index.meaning import PATIENCE_SECONDS, Meaning, MeaningUnavailable
+from vault_memex.memory.thresholds import find_thresholds
+from vault_memex.memory.validity import check_holds, find_expired
+from vault_memex.services.rows import RowBuilder, SearchRow
+from vault_memex.store.catalogue import Catalogue
+
+Mode = Literal["hybrid", "exact", "strict"]
+
+LONGEST_QUERY = 2_048
+MOST_ROWS: Mapping[Mode, int] = {"hybrid": 25, "exact": 25, "strict": 50}
+WORD_DEPTH = 500  # notes that hold any of the words
+MEANING_DEPTH = 50  # passages; more when filters will drop most of them
+WIDENED_DEPTH = 500
+COLUMN_WEIGHTS = (2.0, 1.5, 1.2, 1.5, 1.0)  # title, aliases, headings, tags, body
+ORDERS = ("relevance", "updated_desc", "updated_asc", "created_desc", "created_asc")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What to look for."""
+
+    query: str = ""
+    mode: Mode = "hybrid"
+    filters: Filters = field(default_factory=Filters)
+    limit: int = 10
+    offset: int = 0
+    order: str = ""
+    prefer_working: bool = False
+    explain: bool = False
+    patience: float = PATIENCE_SECONDS  # seconds to wait for a model that is being loaded
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """A page of rows, and what to know about them."""
+
+    total: int
+    returned: int
+    offset: int
+    rows: tuple[SearchRow, ...]
+    exact_match: bool = False  # words as written; meaning was not asked
+    outcome: str = "ok"  # no_match: strict found nothing strong
+    weak_candidates: int | None = None  # strict only: how many weak ones there are, never their text
+    unknown_tags: tuple[str, ...] = ()
+    unknown_folder: str | None = None
+    missing_words: tuple[str, ...] = ()  # occur nowhere in the vault
+    semantic_search_unavailable: str | None = None
+    indexing: str | None = None
+    searched: str = ""
+    notes: tuple[str, ...] = ()
+
+    def remarks(self) -> list[str]:
+        """Return what to know about the answer, as sentences."""
+        said = []
+        if self.outcome == "no_match":
+            said.append(
+                f"no_match: nothing matches strongly ({self.weak_candidates} weak candidates are not shown). That does "
+                "not prove it was never written down. Rephrase or drop filters; mode hybrid shows weak matches."
+            )
+        if self.missing_words:
+            said.append(f"Nowhere in the vault: {', '.join(self.missing_words)}.")
+        if self.unknown_tags:
+            said.append(f"No note has the tag {', '.join(self.unknown_tags)}; see vocabulary.")
+        if self.unknown_folder:
+            said.append(f"There is no folder {self.unknown_folder!r}; see vocabulary.")
+        if self.semantic_search_unavailable:
+            said.append(f"Words only: {self.semantic_search_unavailable}")
+        if self.indexing:
+            said.append(self.indexing)
+        if not self.rows and self.outcome == "ok":
+            said.append(f"Searched {self.searched}. Try other words or fewer filters.")
+        return [*said, *self.notes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a mode found, before order and page."""
+
+    ranked: Sequence[Ranked]
+    unavailable: str | None = None
+    strong: Mapping[str, str] | None = None  # path to why; strict only
+
+
+class Retrieval:
+    """Searches of one vault."""
+
+    def __init__(
+        self,
+        *,
+        catalogue: Catalogue,
+        meaning: Meaning,
+        rows: RowBuilder,
+        snapshot: Callable[[], Snapshot],
+        indexing: Callable[[], str | None],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._catalogue = catalogue
+        self._meaning = meaning
+        self._thresholds = find_thresholds(meaning.fingerprint)
+        self._rows = rows
+        self._snapshot = snapshot
+        self._indexing = indexing
+        self._clock = clock
+
+    def search(self, request: SearchRequest) -> SearchAnswer:
+        """Return the page of notes that match. Raises InvalidArgument naming the argument."""
+        _check(request)
+        snapshot = self._snapshot()
+        tags = {tag for note in snapshot.notes.values() for tag in note.tags} if request.filters.tags else ()
+        filters, unknown_tags = find_unknown_tags(request.filters, tags)
+        allowed = {p: n for p, n in snapshot.notes.items() if check_filters(filters, n)}
+        query = parse_query(request.query)
+        if query.is_empty:
+            found = _Found([_listed(note) for note in allowed.values()])
+        else:
+            found = self._find(query, request, allowed, narrowed=not filters.is_empty)
+        candidates = found.ranked
+        if found.strong is not None:
+            candidates = [note for note in candidates if note.path in found.strong]
+        ranked = order_notes(candidates, request, query, allowed, self._now())
+        limit = max(1, min(request.limit, MOST_ROWS[request.mode]))
+        page = ranked[request.offset : request.offset + limit]
+        strict = request.mode == "strict" and not query.is_empty
+        missing = find_missing_words(query, self._catalogue.has_terms) if query.words else ()
+        return SearchAnswer(
+            total=len(ranked),
+            returned=len(page),
+            offset=request.offset,
+            rows=self._rows.build(page, query, allowed, explain=request.explain, strong=found.strong),
+            exact_match=request.mode == "exact" or query.exact,
+            outcome="no_match" if strict and not ranked else "ok",
+            weak_candidates=len(found.ranked) - len(ranked) if strict else None,
+            unknown_tags=unknown_tags,
+            unknown_folder=None if is_known_folder(filters, snapshot.notes) else filters.folder,
+            missing_words=tuple(word.text for word in missing),
+            semantic_search_unavailable=found.unavailable,
+            indexing=self._indexing(),
+            searched=f"{len(allowed)} of {len(snapshot.notes)} notes",
+            notes=tuple(_find_advice(request, limit, len(ranked))),
+        )
+
+    # -- finding
+
+    def _find(
+        self, query: Query, request: SearchRequest, allowed: Mapping[str, NoteRecord], *, narrowed: bool
+    ) -> _Found:
+        if request.mode == "exact" or (query.exact and request.mode == "hybrid"):
+            return _Found(self._find_exact(query, allowed))
+        hits: Sequence[Hit] = ()
+        unavailable = None
+        if not query.exact:
+            try:
+                hits = self._find_near(request, allowed, narrowed=narrowed)
+            except MeaningUnavailable as error:
+                unavailable = str(error)
+        ranked = self._fuse(query, allowed, hits)
+        if request.mode == "strict":
+            return _Found(ranked, unavailable, self._find_strong(query, ranked, allowed))
+        return _Found(ranked, unavailable)
+
+    def _find_exact(self, query: Query, allowed: Mapping[str, NoteRecord]) -> Sequence[Ranked]:
+        hits = self._catalogue.search_words(build_match(query, "exact"), COLUMN_WEIGHTS)
+        kept = [Hit(hit.path, hit.score) for hit in hits if hit.path in allowed]
+        if query.negative_only:
+            return [_listed(allowed[hit.path]) for hit in kept]
+        paths = {hit.path for hit in kept}
+        evidence = self._evidence(query, allowed, all_words=paths)
+        return fuse([ScoredList("words", 1.0, kept)], query, evidence, self._now())
+
+    def _find_near(
+        self, request: SearchRequest, allowed: Mapping[str, NoteRecord], *, narrowed: bool
+    ) -> Sequence[Hit]:
+        """Return passages near the query in notes that may be shown."""
+        near = self._meaning.search(
+            request.query, WIDENED_DEPTH if narrowed else MEANING_DEPTH, patience=request.patience
+        )
+        distances = {n.hash: n.distance for n in near}
+        rows = self._catalogue.get_passages(distances)
+        cutoff = self._thresholds.query_weak
+        return [
+            Hit(row.path, 1 - distances[row.hash], row.ordinal)
+            for row in rows
+            if row.path in allowed and distances[row.hash] <= cutoff
+        ]
+
+    def _fuse(self, query: Query, allowed: Mapping[str, NoteRecord], near: Sequence[Hit]) -> Sequence[Ranked]:
+        weights = build_weights(MEANING_WEIGHTS["known"] if near else MEANING_WEIGHTS["none"])
+        words = self._search_words(query, "any", allowed, WORD_DEPTH)
+        lists = [
+            ScoredList("words", weights["words"], words),
+            ScoredList("prefix", weights["prefix"], self._search_words(query, "prefix", allowed, WORD_DEPTH)),
+        ]
+        if near:
+            lists.append(ScoredList("meaning", weights["meaning"], near))
+        all_words = {hit.path for hit in self._search_words(query, "all", allowed, None)}
+        return fuse(lists, query, self._evidence(query, allowed, all_words), self._now())
+
+    def _search_words(
+        self,
+        query: Query,
+        plan: Literal["any", "prefix", "all", "phrases"],
+        allowed: Mapping[str, NoteRecord],
+        limit: int | None,
+    ) -> list[Hit]:
+        match = build_match(query, plan)
+        if match.include is None:
+            return []
+        hits = self._catalogue.search_words(match, COLUMN_WEIGHTS, limit)
+        return [Hit(hit.path, hit.score) for hit in hits if hit.path in allowed]
+
+    def _evidence(self, query: Query, allowed: Mapping[str, NoteRecord], all_words: set[str]) -> Evidence:
+        phrases = {hit.path for hit in self._search_words(query, "phrases", allowed, None)}
+        return Evidence(
+            records=allowed,
+            all_words=all_words,
+            phrases=phrases,
+            demoted=find_expired(allowed.values(), self._now()),
+        )
+
+    def _find_strong(
+        self, query: Query, ranked: Sequence[Ranked], allowed: Mapping[str, NoteRecord]
+    ) -> Mapping[str, str]:
+        missing = find_missing_words(query, self._catalogue.has_terms)
+        matching = (
+            {h.path for h in self._catalogue.search_words(build_match(query, "exact"))} if query.exact else None
+        )
+        strong = {}
+        for note in ranked:
+            if matching is not None and note.path not in matching:
+                continue
+            reason = check_strong(
+                query,
+                allowed[note.path],
+                all_words=note.tier == "all_words",
+                phrases=note.exact == 1,
+                distance=note.distance,
+                query_strong=self._thresholds.query_strong,
+                missing_words=missing,
+            )
+            if reason is not None and not allowed[note.path].pending:
+                strong[note.path] = reason.why
+        return strong
+
+    def _now(self) -> str:
+        return self._clock().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def order_notes(
+    notes: Sequence[Ranked], request: SearchRequest, query: Query, records: Mapping[str, NoteRecord], now: str
+) -> list[Ranked]:
+    """Return the notes in the order asked for: by default relevance with a query, newest change without.
+
+    Every order ends in the path, so that pages never skip or repeat. Working memory that holds comes first if wanted.
+    """
+    order = request.order or ("updated_desc" if query.is_empty or query.negative_only else "relevance")
+    ordered = list(notes)
+    if order != "relevance":
+        by, _, direction = order.partition("_")
+        ordered.sort(key=lambda note: note.path)
+        ordered.sort(key=lambda note: str(getattr(records[note.path], by)), reverse=direction == "desc")
+    if request.prefer_working:
+        working = [n for n in ordered if _is_working(records[n.path], now)]
+        working.sort(key=lambda note: records[note.path].updated, reverse=True)
+        first = {note.path for note in working}
+        ordered = [*working, *(note for note in ordered if note.path not in first)]
+    return ordered
+
+
+def _is_working(note: NoteRecord, now: str) -> bool:
+    return get_memory_type(note) == "working" and check_holds(note, now)
+
+
+def _listed(note: NoteRecord) -> Ranked:
+    """Return a note that was not searched for but listed."""
+    return Ranked(note.path, 0.0, "all_words", 0, {}, {}, (), ())
+
+
+def _check(request: SearchRequest) -> None:
+    if len(request.query) > LONGEST_QUERY:
+        raise InvalidArgument("query", f"query has {len(request.query)} characters; at most {LONGEST_QUERY}.")
+    if request.mode not in MOST_ROWS:
+        raise InvalidArgument("mode", f"mode = {request.mode!r}: write hybrid, exact or strict.")
+    if request.order and request.order not in ORDERS:
+        raise InvalidArgument("order", f"order = {request.order!r}: write one of {', '.join(ORDERS)}.")
+    if request.offset < 0:
+        raise InvalidArgument("offset", "offset counts from 0.")
+    if request.mode == "strict" and not any(map(str.isalnum, request.query)):
+        raise InvalidArgument("query", "mode strict needs a query with at least one word.")
+
+
+def _find_advice(request: SearchRequest, limit: int, total: int) -> Iterator[str]:
+    if limit != request.limit:
+        yield f"limit set to {limit} (1-{MOST_ROWS[request.mode]})."
+    shown = request.offset + limit
+    if total > shown:
+        narrow = " or add folder, tags, dates or properties" if request.filters.is_empty else ""
+        yield f"{total - shown} more: offset={shown}{narrow}."

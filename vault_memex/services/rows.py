@@ -1,0 +1,160 @@
+"""Rows of a search answer: what the catalogue knows of a note, and the text that matched, from its file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vault_memex.core.expression import Query
+from vault_memex.core.markdown import parse_note
+from vault_memex.core.match import find_matched_text
+from vault_memex.core.note import RESERVED_PROPERTIES
+from vault_memex.core.ranking import Ranked
+from vault_memex.core.snapshot import NoteRecord
+from vault_memex.core.text import find_safe_cut
+from vault_memex.errors import MemexError
+from vault_memex.store.catalogue import Catalogue, PassageRow
+from vault_memex.store.files import VaultFiles
+
+MATCHED_CHARS = 300
+STRICT_CHARS = 1_200
+SUMMARY_CHARS = 200
+PROPERTIES_CHARS = 200
+SUPERSEDED = "superseded_by"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRow:
+    """One note of the answer."""
+
+    path: str
+    title: str
+    updated: str
+    created: str
+    chars: int
+    note_id: int | None = None
+    layer: str | None = None
+    tags: tuple[str, ...] = ()
+    summary: str | None = None
+    source_url: str | None = None
+    properties: dict[str, Any] | None = None
+    review: str | None = None  # pending, when it waits for approval
+    superseded_by: str | None = None
+    tier: str | None = None  # all_words or related; None in a list
+    matched_section: tuple[str, ...] = ()
+    matched_text: str | None = None
+    why: str | None = None  # with explain
+    distance: float | None = None  # with explain: cosine distance of the nearest passage
+
+
+class RowBuilder:
+    """Builds rows; reads only the files of the page that is shown."""
+
+    def __init__(self, files: VaultFiles, catalogue: Catalogue) -> None:
+        self._files = files
+        self._catalogue = catalogue
+
+    def build(
+        self,
+        page: Sequence[Ranked],
+        query: Query,
+        records: Mapping[str, NoteRecord],
+        *,
+        explain: bool,
+        strong: Mapping[str, str] | None,
+    ) -> tuple[SearchRow, ...]:
+        """Return a row for each note of the page, in order."""
+        rows = []
+        for note in page:
+            section, text = self._find_text(note, query, STRICT_CHARS if strong is not None else MATCHED_CHARS)
+            why = [*([strong[note.path]] if strong else []), *note.why] if explain and not query.is_empty else []
+            rows.append(
+                _build_row(
+                    records[note.path],
+                    tier=None if query.is_empty else note.tier,
+                    section=section,
+                    text=text,
+                    why="; ".join(dict.fromkeys(why)) or None,
+                    distance=note.distance if explain else None,
+                )
+            )
+        return tuple(rows)
+
+    def _find_text(self, note: Ranked, query: Query, limit: int) -> tuple[tuple[str, ...], str | None]:
+        """Return the section and the text that answer best: around the words, else the nearest passage."""
+        if query.is_empty:
+            return (), None
+        try:
+            parsed = parse_note(self._files.read(note.path).text)
+        except MemexError:
+            return (), None  # deleted or unreadable this instant; the row still says what was found
+        matched = find_matched_text(parsed, query.terms, limit)
+        passage = self._find_passage(note)
+        if passage is not None and (matched is None or note.tier == "related"):
+            start, end = passage.start, min(passage.end, len(parsed.text))
+            inside = matched is not None and start <= matched.span.start < end
+            if matched is None or not inside:
+                cut = find_safe_cut(parsed.text, min(end, start + limit))
+                return passage.heading_path, " ".join(parsed.text[start:cut].split()) or None
+        return (matched.heading_path, matched.text) if matched is not None else ((), None)
+
+    def _find_passage(self, note: Ranked) -> PassageRow | None:
+        if not note.passages:
+            return None
+        rows = self._catalogue.find_passages(note.path)
+        return next((row for row in rows if row.ordinal == note.passages[0]), None)
+
+
+def _build_row(
+    record: NoteRecord,
+    *,
+    tier: str | None,
+    section: tuple[str, ...],
+    text: str | None,
+    why: str | None,
+    distance: float | None,
+) -> SearchRow:
+    superseded = record.properties.get(SUPERSEDED)
+    url = record.properties.get("source_url")
+    return SearchRow(
+        path=record.path,
+        title=record.title,
+        updated=record.updated,
+        created=record.created,
+        chars=record.chars,
+        note_id=record.note_id,
+        layer=record.layer,
+        tags=record.tags,
+        summary=_cut(record.summary, SUMMARY_CHARS),
+        source_url=url if isinstance(url, str) else None,
+        properties=_shown_properties(record),
+        review="pending" if record.pending else None,
+        superseded_by=str(superseded) if superseded else None,
+        tier=tier,
+        matched_section=section,
+        matched_text=text,
+        why=why,
+        distance=round(distance, 3) if distance is not None else None,
+    )
+
+
+def _cut(text: str | None, limit: int) -> str | None:
+    if text is None or len(text) <= limit:
+        return text
+    return f"{text[: find_safe_cut(text, limit - 1)]}…"
+
+
+def _shown_properties(record: NoteRecord) -> dict[str, Any] | None:
+    """Return the person's own properties, as many as fit."""
+    shown: dict[str, Any] = {}
+    left = PROPERTIES_CHARS
+    for name, value in record.properties.items():
+        if name in RESERVED_PROPERTIES:
+            continue
+        size = len(name) + len(json.dumps(value, ensure_ascii=False, default=str))
+        if size <= left:
+            shown[name] = value
+            left -= size
+    return shown or None

@@ -1,0 +1,128 @@
+"""What this vault is, as whom it is served, and how far index and meaning are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vault_memex.config import Config
+from vault_memex.core.snapshot import Snapshot
+from vault_memex.index.background import Background
+from vault_memex.index.meaning import Meaning
+from vault_memex.store.catalogue import Catalogue
+from vault_memex.store.git import Git
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """How far the catalogue is."""
+
+    state: str  # ready, indexing, stale
+    leader: bool  # whether this process keeps it
+    watching: str  # events, scanning, or why neither
+    revision: int
+    done: int = 0  # while indexing
+    to_do: int = 0
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningStatus:
+    """How far the vectors are."""
+
+    state: str  # off, starting, ready, embedding, unavailable
+    model: str
+    passages: int
+    embedded: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusAnswer:
+    """The state of memory."""
+
+    vault: str  # the folder's name only
+    version: str
+    connection: str
+    role: str
+    policy: str
+    notes: int
+    attachments: int
+    unresolved_links: int
+    without_tags_or_summary: int
+    pending: int
+    git: str
+    index: IndexStatus
+    meaning: MeaningStatus
+
+
+class Status:
+    """Looks at every part without starting any."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        version: str,
+        config: Config,
+        catalogue: Catalogue,
+        meaning: Meaning,
+        background: Background,
+        git: Git,
+        snapshot: Callable[[], Snapshot],
+    ) -> None:
+        self._name = name
+        self._version = version
+        self._config = config
+        self._catalogue = catalogue
+        self._meaning = meaning
+        self._background = background
+        self.git = git
+        self._snapshot = snapshot
+
+    def check(self) -> StatusAnswer:
+        """Return the state now."""
+        snapshot = self._snapshot()
+        notes = snapshot.notes.values()
+        return StatusAnswer(
+            vault=self._name,
+            version=self._version,
+            connection=self._config.connection or "(the client's own name)",
+            role=self._config.role,
+            policy=self._config.policy,
+            notes=len(notes),
+            attachments=len(snapshot.attachments),
+            unresolved_links=len(self._catalogue.find_unresolved()),
+            without_tags_or_summary=sum(1 for n in notes if not n.tags or not n.summary),
+            pending=sum(1 for n in notes if n.pending),
+            git=describe_git(self.git, self._config),
+            index=self._check_index(snapshot),
+            meaning=self.check_meaning(),
+        )
+
+    def _check_index(self, snapshot: Snapshot) -> IndexStatus:
+        state = self._background.state()
+        return IndexStatus(
+            state=state.state,
+            leader=state.leader,
+            watching=state.watching,
+            revision=snapshot.revision,
+            done=state.done,
+            to_do=state.to_do,
+            notices=state.notices,
+        )
+
+    def check_meaning(self) -> MeaningStatus:
+        """Return how far the vectors are."""
+        state = self._meaning.state()
+        done, total = self._meaning.count_embedded(self._catalogue)
+        return MeaningStatus(state.state, state.model, total, done, state.reason)
+
+
+def describe_git(git: Git, config: Config) -> str:
+    """Return in words whether writes are committed."""
+    if config.commit == "off":
+        return "not committing (commit = off)"
+    if git.mode() == "off":
+        return f"not committing: {git.reason}" if git.reason else "not committing: the vault is no git work tree"
+    return "one commit per write" if config.commit != "batch" else "writes are committed together"
