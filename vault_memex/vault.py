@@ -67,9 +67,7 @@ class Vault:
         self.meaning = Meaning(files.root, cache, config.model, fingerprint)
         self.indexer = Indexer(files.root, self.catalogue, config)
         self.transactor = open_transactor(files, cache, config.commit, clock)
-        stores = self.transactor.stores
-        git = Git(files.root)  # of its own: the one in the transactor is busy with commits
-        self.numbering = Numbering(stores.ids, self.catalogue, self.snapshot, clock)
+        self.numbering = Numbering(self.transactor.stores.ids, self.catalogue, self.snapshot, clock)
         self.background = Background(
             self.indexer,
             Leadership(cache),
@@ -77,6 +75,11 @@ class Vault:
             before_scan=self._recover,
             after_report=self.numbering.load,
         )
+        self._add_reads(clock)
+        self._add_writes(clock)
+
+    def _add_reads(self, clock: Callable[[], datetime]) -> None:
+        files, git = self.files, Git(self.root)  # a Git of its own: the transactor's is busy with commits
         self.reading = Reading(files, self.catalogue, self.indexer, self.snapshot)
         self.retrieval = Retrieval(
             catalogue=self.catalogue,
@@ -86,8 +89,29 @@ class Vault:
             indexing=self.background.find_remark,
             clock=clock,
         )
+        self.vocabulary = Vocabulary(self.snapshot)
+        self.history = History(
+            journal=self.transactor.stores.journal,
+            git=git,
+            reading=self.reading,
+            snapshot=self.snapshot,
+            clock=clock,
+        )
+        self.status = Status(
+            name=self.root.name,
+            version=__version__,
+            config=self.config,
+            catalogue=self.catalogue,
+            meaning=self.meaning,
+            background=self.background,
+            git=git,
+            snapshot=self.snapshot,
+        )
+
+    def _add_writes(self, clock: Callable[[], datetime]) -> None:
+        files = self.files
         self.editing = Editing(
-            config=config,
+            config=self.config,
             files=files,
             transactor=self.transactor,
             indexer=self.indexer,
@@ -98,20 +122,6 @@ class Vault:
             trash=Trash(files, clock),
             snapshot=self.snapshot,
             clock=clock,
-        )
-        self.vocabulary = Vocabulary(self.snapshot)
-        self.history = History(
-            journal=stores.journal, git=git, reading=self.reading, snapshot=self.snapshot, clock=clock
-        )
-        self.status = Status(
-            name=files.root.name,
-            version=__version__,
-            config=config,
-            catalogue=self.catalogue,
-            meaning=self.meaning,
-            background=self.background,
-            git=git,
-            snapshot=self.snapshot,
         )
 
     def snapshot(self) -> Snapshot:

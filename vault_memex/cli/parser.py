@@ -1,0 +1,122 @@
+"""What may be typed. Each command names the module that runs it, imported only then."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+
+from vault_memex import __version__
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="vault-memex",
+        description="An AI assistant's long-term memory that is your Markdown vault.",
+    )
+    parser.add_argument("--version", action="version", version=f"vault-memex {__version__}")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(metavar="COMMAND")
+    _add_init(commands)
+    _add_serve(commands)
+    _add_index(commands)
+    _add_search(commands)
+    _add_get(commands)
+    _add_status(commands)
+    _add_doctor(commands)
+    _add_demo(commands)
+    return parser
+
+
+def _lazily(module: str) -> Callable[[argparse.Namespace], int]:
+    def run(options: argparse.Namespace) -> int:
+        status: int = import_module(f"vault_memex.cli.{module}").run(options)
+        return status
+
+    return run
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help_text: str, *, vault: bool = True
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=help_text, description=help_text)
+    command.set_defaults(run=_lazily(name))
+    if vault:
+        command.add_argument(
+            "--vault",
+            metavar="DIR",
+            help="the vault; else $VAULT_MEMEX_VAULT, else the nearest folder upward with .memex or .obsidian",
+        )
+        command.add_argument(
+            "--cache-dir", metavar="DIR", help="where the index lives; else the user's cache folder"
+        )
+    return command
+
+
+def _add_init(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(
+        commands, "init", "Prepare a folder of notes: settings, numbers for its notes.", vault=False
+    )
+    command.add_argument("folder", nargs="?", default=".", help="the vault (default: this folder)")
+    command.add_argument("--cache-dir", metavar="DIR", help="where the index lives; else the user's cache folder")
+
+
+def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "serve", "Serve the vault over MCP on standard input and output.")
+    command.add_argument("--as", dest="connection", metavar="NAME", help="name of this connection in the journal")
+    command.add_argument("--role", choices=("reader", "agent", "curator"), help="what it may do (default: agent)")
+    command.add_argument("--tools", metavar="SET", help="minimal, core (default), full, or names with + and -")
+    command.add_argument("--commit", choices=("auto", "each", "batch", "off"), help="git commits per write")
+    command.add_argument("--model", help="embedding model, an ONNX folder, or none")
+
+
+def _add_index(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "index", "Bring the index up to date with the files.")
+    command.add_argument("--no-vectors", action="store_true", help="words and links only")
+    command.add_argument("--rebuild", action="store_true", help="throw the index away first")
+    command.add_argument("--verify", action="store_true", help="hash every file instead of trusting its times")
+    command.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def _add_search(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "search", "Find notes.")
+    command.add_argument("query", nargs="*", help="words; operators OR, NOT, -word, ( ) and quotes work")
+    command.add_argument("--mode", choices=("hybrid", "exact", "strict"), default="hybrid")
+    command.add_argument("-n", "--limit", type=int, default=10)
+    command.add_argument("--offset", type=int, default=0)
+    command.add_argument("--tag", action="append", default=[], help="may be repeated; all must be on the note")
+    command.add_argument("--folder", default="")
+    command.add_argument("--layer", choices=("past", "state", "rule"), default="")
+    command.add_argument("--property", action="append", default=[], metavar="KEY=VALUE", help="value as YAML")
+    command.add_argument("--since", default="", help="changed on or after this date")
+    command.add_argument(
+        "--order", default="", help="relevance, updated_desc, updated_asc, created_desc, created_asc"
+    )
+    command.add_argument("--explain", action="store_true", help="say why each row is there")
+    command.add_argument("--json", action="store_true")
+
+
+def _add_get(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "get", "Show a note.")
+    command.add_argument("ref", help="title, path, [[link]] or #number")
+    command.add_argument("--section", default="")
+    command.add_argument("--depth", type=int, default=0, choices=(0, 1, 2))
+    command.add_argument("--json", action="store_true")
+
+
+def _add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "status", "Show what the index covers.")
+    command.add_argument("--json", action="store_true")
+
+
+def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "doctor", "Check vault, index, model, git and one real MCP round trip.")
+    command.add_argument("--json", action="store_true")
+
+
+def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(
+        commands, "demo", "Show everything on a copy of the sample vault, through the real server.", vault=False
+    )
+    command.add_argument("--keep", action="store_true", help="leave the temporary folder and print where it is")
