@@ -11,8 +11,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -20,8 +22,10 @@ import pytest
 from tests.index.indexed_vault import IndexedVault, dump, put_back_mtime, wait_until
 from vault_memex.config import Config
 from vault_memex.core.changes import Signature
+from vault_memex.index.hints import Hints
 from vault_memex.index.indexer import PathReport, ScanReport
 from vault_memex.index.leader import Leadership
+from vault_memex.index.observer import VaultObserver
 from vault_memex.index.watcher import Watcher
 
 ROOT = Path(__file__).parents[2]
@@ -338,6 +342,7 @@ from pathlib import Path
 from vault_memex.config import Config
 from vault_memex.index.indexer import Indexer
 from vault_memex.index.leader import Leadership
+from vault_memex.index.observer import VaultObserver
 from vault_memex.index.watcher import Watcher
 from vault_memex.store.catalogue import Catalogue
 cache = Path(sys.argv[2])
@@ -395,4 +400,87 @@ def test_debounce_of_the_settings_is_used(tmp_path: Path) -> None:
     watched.vault.write("a.md", "alpha")
 
     wait_until(lambda: watched.vault.search("alpha") == ["a.md"])
+    watched.close()
+
+
+def test_machine_that_slept_causes_a_scan(tmp_path: Path) -> None:
+    ahead = [0.0]
+    vault = IndexedVault(tmp_path, Config(reconcile_seconds=NEVER))
+    watcher = Watcher(vault.indexer, Leadership(vault.cache), wall_clock=lambda: time.time() + ahead[0])
+    watcher.start()
+    wait_until(lambda: watcher.status.scanned == 1)
+
+    ahead[0] = 60.0
+
+    wait_until(lambda: watcher.status.scanned == 2)
+    watcher.stop()
+    vault.close()
+
+
+def test_fewer_watches_than_folders_are_told(watched: Watched) -> None:
+    observer = watched.watcher._observer
+    assert observer is not None
+
+    assert ("", "only 4 of 1000 folders could be watched (fs.inotify.max_user_watches)") == (
+        observer.find_fault(4),
+        observer.find_fault(1000),
+    )
+
+
+def test_folder_that_cannot_be_watched_is_told(tmp_path: Path) -> None:
+    observer = VaultObserver(tmp_path / "nowhere", (), Hints(0.1, time.monotonic, lambda: None))
+
+    observer.start()
+
+    assert (True, "the system refuses to watch: No such file or directory") == (
+        observer.is_dead(),
+        observer.find_fault(1),
+    )
+
+
+def chaos(root: Path, random: Random, steps: int) -> None:
+    """Create, edit, move and delete notes and folders at random, as fast as it goes."""
+    for _ in range(steps):
+        notes = [file for file in root.rglob("*.md") if file.is_file()]
+        folders = [root, *(folder for folder in root.rglob("*") if folder.is_dir())]
+        act = random.randrange(8)
+        with suppress(OSError):
+            if act <= 2 or not notes:
+                (random.choice(folders) / f"n{random.randrange(300)}.md").write_text(
+                    f"[[n{random.randrange(300)}]]", encoding="utf-8"
+                )
+            elif act == 3:
+                file = random.choice(notes)
+                file.with_name(".tmp").write_text(str(random.random()), encoding="utf-8")
+                os.replace(file.with_name(".tmp"), file)
+            elif act == 4:
+                file = random.choice(notes)
+                put_back_mtime(file, file.read_bytes()[::-1])
+            elif act == 5:
+                os.rename(random.choice(notes), random.choice(folders) / f"m{random.randrange(300)}.md")
+            elif act == 6:
+                random.choice(notes).unlink()
+            else:
+                folder = random.choice(folders)
+                if folder is root:
+                    (random.choice(folders) / f"d{random.randrange(50)}/x").mkdir(parents=True, exist_ok=True)
+                else:
+                    folder.rename(random.choice(folders) / f"r{random.randrange(99)}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", [0.0, 0.3, 1.0])
+def test_any_chaos_ends_in_what_a_new_index_says_however_many_events_are_lost(tmp_path: Path, lost: float) -> None:
+    random = Random(7)
+    watched = Watched(tmp_path, scan_every=1.0)
+    hints = watched.watcher._hints
+    mark_path, mark_scan = hints.mark_path, hints.mark_scan
+    hints.mark_path = lambda path: None if random.random() < lost else mark_path(path)  # type: ignore[method-assign]
+    hints.mark_scan = lambda: None if random.random() < lost else mark_scan()  # type: ignore[method-assign]
+    watched.start()
+
+    for round_number in range(3):
+        chaos(watched.vault.root, Random(round_number), 300)
+        wait_until(lambda: equals_rebuild(watched.vault, tmp_path))
+
     watched.close()

@@ -43,7 +43,7 @@ class VaultObserver:
             self._inode = os.stat(self._root).st_ino
             self._observer = _open_observer(self._root, self._ignore, self._hints)
         except OSError as error:
-            self._failure = f"the system offers no more watches ({error.strerror or error})"
+            self._failure = f"the system refuses to watch: {error.strerror or error}"
         else:
             logging.getLogger(_INOTIFY_LOGGER).addHandler(self._overflow)
 
