@@ -26,6 +26,8 @@ MemexError
 ├── VaultLocked              VAULT_LOCKED            another process holds the write lock too long
 ├── PastImmutable            PAST_IMMUTABLE          a record of the past does not change; carries an amendment
 ├── RuleUserOnly             RULE_USER_ONLY          only the person changes rules
+├── ConfirmationRequired     CONFIRMATION_REQUIRED   the person has to agree first
+├── UnknownNotes             UNKNOWN_NOTES           refs that name no note, where all must
 ├── RoleRequired             ROLE_REQUIRED           the connection's role may not do this
 ├── ModelUnavailable         MODEL_UNAVAILABLE       no embedding model; search goes on by words
 └── VaultError               VAULT_UNUSABLE          the vault folder is missing or unreadable
@@ -210,6 +212,18 @@ class RuleUserOnly(MemexError):
     """Only the person changes rules."""
 
     code = "RULE_USER_ONLY"
+
+
+class ConfirmationRequired(MemexError):
+    """The person has to agree first; the call carries no `confirmed: true`."""
+
+    code = "CONFIRMATION_REQUIRED"
+
+
+class UnknownNotes(MemexError):
+    """Some refs name no note, and the act needs them all. `unknown` lists them."""
+
+    code = "UNKNOWN_NOTES"
 
 
 class RoleRequired(MemexError):

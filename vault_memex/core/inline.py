@@ -45,9 +45,12 @@ class InlineScanner:
         self.text = text
         self.links: list[Link] = []
         self.tags: list[Tag] = []
+        self.stretches: list[Span] = []  # what was read
+        self.hidden: list[Span] = []  # code, HTML, mathematics and links of any kind in it
 
     def scan(self, start: int, end: int) -> None:
         """Read one stretch. Nothing that opens in it closes outside."""
+        self.stretches.append(Span(start, end))
         first = _SPECIAL.search(self.text, start, end)
         if first is not None:
             _Stretch(self, start, end).run(first.start())
@@ -62,6 +65,7 @@ class _Stretch:
         "dead",
         "end",
         "following",
+        "hidden",
         "links",
         "runs",
         "start",
@@ -72,6 +76,7 @@ class _Stretch:
 
     def __init__(self, scanner: InlineScanner, start: int, end: int) -> None:
         self.text = scanner.text
+        self.hidden = scanner.hidden
         self.links = scanner.links
         self.tags = scanner.tags
         self.start = start
@@ -97,16 +102,21 @@ class _Stretch:
                 pos = self._close_bracket(pos) if self.brackets else pos + 1
             elif mark == "\\":
                 pos = self._read_escape(pos)
-            elif mark == "`":
-                pos = self._read_code(pos)
-            elif mark == "<":
-                pos = self._read_html(pos)
             else:
-                pos = self._read_math(pos)
+                pos = self._hide(pos, self._read_opaque(mark, pos))
             found = search(text, pos, end)
             if found is None:
                 return
             pos = found.start()
+
+    def _hide(self, start: int, end: int) -> int:
+        self.hidden.append(Span(start, end))
+        return end
+
+    def _read_opaque(self, mark: str, pos: int) -> int:
+        if mark == "`":
+            return self._read_code(pos)
+        return self._read_html(pos) if mark == "<" else self._read_math(pos)
 
     def _read_escape(self, pos: int) -> int:
         if pos + 1 < self.end and self.text[pos + 1] in _PUNCTUATION:
@@ -205,7 +215,7 @@ class _Stretch:
                 link = parse_wikilink(text, Span(start, found.end()), kind)
                 if link is not None:
                     self.links.append(link)
-                return found.end()
+                return self._hide(start, found.end())
         self.brackets.append(_Bracket(start, image))
         return pos + 1
 
@@ -229,4 +239,4 @@ class _Stretch:
             link = parse_markdown_link(self.text, span, destination.span, label=label, kind=kind)
             if link is not None:
                 self.links.append(link)
-        return destination.end
+        return self._hide(bracket.at, destination.end)

@@ -56,6 +56,25 @@ def parse_note(text: str) -> ParsedNote:
     )
 
 
+def find_prose(text: str) -> tuple[Span, ...]:
+    """Return what is running text in the body, in order: no headings, code, HTML, mathematics, links or embeds."""
+    body = _Body(text, max(read_frontmatter(text).frontmatter.span.end, 1 if text.startswith(BOM) else 0))
+    body.read()
+    hidden = sorted((*body.inline.hidden, *(heading.span for heading in body.headings)))
+    prose: list[Span] = []
+    for stretch in body.inline.stretches:
+        at = stretch.start
+        for span in hidden[bisect_left(hidden, Span(at, at)) :]:
+            if span.start >= stretch.end:
+                break
+            if span.start > at:
+                prose.append(Span(at, span.start))
+            at = max(at, span.end)
+        if at < stretch.end:
+            prose.append(Span(at, stretch.end))
+    return tuple(prose)
+
+
 def _find_block_notices(reading: FrontmatterReading) -> Iterator[str]:
     block = reading.frontmatter
     if block.error is not None:

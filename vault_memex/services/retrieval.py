@@ -16,7 +16,7 @@ from vault_memex.core.ranking import MEANING_WEIGHTS, Evidence, Hit, Ranked, Sco
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.errors import InvalidArgument
 from vault_memex.index.meaning import PATIENCE_SECONDS, Meaning, MeaningUnavailable
-from vault_memex.memory.thresholds import find_thresholds
+from vault_memex.memory.thresholds import get_shipped
 from vault_memex.memory.validity import check_holds, find_expired
 from vault_memex.services.rows import RowBuilder, SearchRow
 from vault_memex.store.catalogue import Catalogue
@@ -113,7 +113,7 @@ class Retrieval:
     ) -> None:
         self._catalogue = catalogue
         self._meaning = meaning
-        self._thresholds = find_thresholds(meaning.fingerprint)
+        self._thresholds = get_shipped(meaning.model)
         self._rows = rows
         self._snapshot = snapshot
         self._indexing = indexing

@@ -1,0 +1,151 @@
+"""Links that lead nowhere: a stock example, a slip of the pen, or a note that is yet to be written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.text import name_key, stem_of, without_md
+from vault_memex.memory.signals import Signal, find_identities, is_project_file
+
+_EXAMPLES = frozenset(
+    (
+        *("title", "old title", "new title", "exact title", "note title", "page title", "name", "note name"),
+        *("note", "notes", "a note", "my note", "your note", "note a", "note b", "page", "page name", "target"),
+        *("link", "links", "wikilink", "wikilinks", "file", "filename", "path", "path/to/note", "something"),
+        *("example", "example note", "sample", "placeholder", "test", "foo", "bar", "baz", "x", "xxx", "...", "…"),
+    )
+)
+_NUMBER = re.compile(r"#?[0-9]+")
+_MOST_EDITS = 2
+_LEAST_LENGTH = 4  # of a name that may be a slip
+
+
+class UnresolvedLink(Protocol):
+    """A link as the catalogue has it when no file answers."""
+
+    @property
+    def source(self) -> str:
+        """The note it is written in."""
+
+    @property
+    def target(self) -> str:
+        """The path part as written, decoded; without `#Heading` and display text."""
+
+
+def find_dangling_links(snapshot: Snapshot, links: Iterable[UnresolvedLink]) -> Iterator[Signal]:
+    """Yield one signal for each note and target, in order of both.
+
+    Rules are no source: they quote what not to write.
+    """
+    names = NameIndex(snapshot.notes.values())
+    seen: dict[tuple[str, str], str] = {}
+    for link in links:
+        seen.setdefault((link.source, name_key(without_md(link.target.strip()))), link.target.strip())
+    for (source, key), target in sorted(seen.items()):
+        note = snapshot.notes.get(source)
+        if note is None or note.layer == "rule" or not key:
+            continue
+        kind, meant = _classify(note, key, names)
+        anchors = (tuple(f"{identity}|{key}" for identity in find_identities(note)),)
+        reason = _render_reason(note, target, kind, meant)
+        yield Signal("dangling_link", anchors, (source,), reason, kind, meant.path if meant else "")
+
+
+def _classify(note: NoteRecord, key: str, names: NameIndex) -> tuple[str, NoteRecord | None]:
+    if key in _EXAMPLES or _NUMBER.fullmatch(key) or is_project_file(note.path):
+        return "placeholder", None
+    if note.path.startswith("docs/") or "/docs/" in note.path:
+        return "placeholder", None
+    meant = names.find_alias(key) or names.find_nearest(key)
+    return ("typo", meant) if meant else ("forward", None)
+
+
+def _render_reason(note: NoteRecord, target: str, kind: str, meant: NoteRecord | None) -> str:
+    if kind == "placeholder":
+        return f"{note.title!r} links to [[{target}]], which looks like an example."
+    if meant is not None:
+        return f"{note.title!r} links to [[{target}]]; [[{stem_of(meant.path)}]] is probably meant."
+    return f"{note.title!r} links to [[{target}]], which is not written yet."
+
+
+class NameIndex:
+    """Finds the name that is a slip away from another, among many.
+
+    A name within two edits of another has at least one third of it unchanged, shifted by at most two places. So
+    each name is filed under its three parts, and only those that share one are measured.
+    """
+
+    def __init__(self, notes: Iterable[NoteRecord]) -> None:
+        self._parts: dict[tuple[int, int, str], list[str]] = {}
+        self._lengths: set[int] = set()
+        self._notes: dict[str, NoteRecord] = {}
+        self._aliases: dict[str, NoteRecord] = {}
+        for note in sorted(notes, key=lambda n: n.path):
+            for key in {name_key(note.title), name_key(stem_of(note.path))}:
+                if key not in self._notes and len(key) + _MOST_EDITS >= _LEAST_LENGTH:
+                    self._notes[key] = note
+                    self._add(key)
+            for alias in note.aliases:
+                self._aliases.setdefault(name_key(alias), note)
+
+    def _add(self, key: str) -> None:
+        self._lengths.add(len(key))
+        for number, (start, end) in enumerate(_find_thirds(len(key))):
+            self._parts.setdefault((len(key), number, key[start:end]), []).append(key)
+
+    def find_alias(self, key: str) -> NoteRecord | None:
+        """Return the note that has the name as an alias: in a vault of Obsidian's it is not reached that way."""
+        return self._aliases.get(key)
+
+    def find_nearest(self, key: str) -> NoteRecord | None:
+        """Return the note whose name is at most min(2, length ÷ 4) edits away, the nearest one, then by name."""
+        most = min(_MOST_EDITS, len(key) // 4)
+        last = key.rpartition("/")[2]
+        found = min(
+            (
+                (edits, name)
+                for wanted in {key, last}
+                for name in self._find_candidates(wanted, most)
+                if 0 < (edits := count_edits(wanted, name, most)) <= most
+            ),
+            default=None,
+        )
+        return self._notes[found[1]] if found else None
+
+    def _find_candidates(self, key: str, most: int) -> set[str]:
+        found: set[str] = set()
+        for length in range(len(key) - most, len(key) + most + 1):
+            if length not in self._lengths:
+                continue
+            for number, (start, end) in enumerate(_find_thirds(length)):
+                for shift in range(-most, most + 1):
+                    if start + shift >= 0:
+                        found.update(self._parts.get((length, number, key[start + shift : end + shift]), ()))
+        return found
+
+
+def _find_thirds(length: int) -> tuple[tuple[int, int], ...]:
+    one, two = length // 3, length * 2 // 3
+    return ((0, one), (one, two), (two, length))
+
+
+def count_edits(one: str, other: str, most: int) -> int:
+    """Return how many letters to add, drop or replace make one text the other; `most` + 1 when more than that."""
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, start=1):
+        before, row[0] = row[0], i
+        for j, against in enumerate(other, start=1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (letter != against))
+        if min(row) > most:
+            return most + 1
+    return min(row[-1], most + 1)
+
+
+def find_dismissed_class(note: NoteRecord) -> tuple[str, ...]:
+    """Return the identities that stand for all dangling links of a note."""
+    return tuple(f"{identity}|" for identity in find_identities(note))  # no link has an empty target

@@ -1,0 +1,44 @@
+"""One run of all detectors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import date
+from typing import TYPE_CHECKING
+
+from vault_memex.core.snapshot import Snapshot
+from vault_memex.memory.amendments import Amendments
+from vault_memex.memory.dangling import UnresolvedLink, find_dangling_links
+from vault_memex.memory.signals import (
+    SIGNAL_KINDS,
+    Detection,
+    SignalKind,
+    SignalSettings,
+    find_hidden_arcs,
+    find_stale_states,
+    find_tag_bursts,
+)
+
+if TYPE_CHECKING:  # numpy is loaded only where it is used
+    from vault_memex.memory.neighbours import Neighbours
+
+
+def detect_signals(
+    snapshot: Snapshot,
+    unresolved: Iterable[UnresolvedLink],
+    linked: Mapping[str, Collection[str]],
+    *,
+    neighbours: Neighbours | None,
+    amendments: Amendments,
+    settings: SignalSettings,
+    today: date,
+) -> Detection:
+    """Return all signals, weightiest kind first. Without neighbours the kinds that need meaning are left out."""
+    signals = [*find_tag_bursts(snapshot, settings, today), *find_dangling_links(snapshot, unresolved)]
+    kinds: set[SignalKind] = {"tag_burst", "dangling_link"}
+    if neighbours is not None:
+        signals += find_hidden_arcs(snapshot, neighbours, linked, settings)
+        signals += find_stale_states(snapshot, neighbours, amendments, settings, today)
+        kinds = set(SIGNAL_KINDS)
+    signals.sort(key=lambda s: (SIGNAL_KINDS.index(s.kind), s.notes, s.key))
+    return Detection(tuple(signals), frozenset(kinds), () if neighbours is not None else ("semantic",))

@@ -1,0 +1,214 @@
+"""Hints after a write: what the author may want to do next. Nothing of it is done by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vault_memex.core.markdown import find_prose
+from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.text import Span, name_key, stem_of, without_md
+from vault_memex.memory.phrases import PhraseIndex
+from vault_memex.memory.thresholds import Thresholds, match_percent
+
+LINKS_SHOWN = 5
+TAGS_SHOWN = 5
+SIMILAR_SHOWN = 5
+CITING_SHOWN = 10
+SYSTEM_TAGS = frozenset(("skill", "live-state", "user-profile"))
+
+_WIDEST_CONTEXT = 120  # characters of a patch's text to find
+_LEAST_USES = 2  # of a tag, to be suggested
+
+WriteKind = Literal["created", "edited", "deleted", "merged"]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkHint:
+    """A note that is mentioned and not linked, with a patch that links it."""
+
+    path: str
+    note_id: int | None
+    title: str
+    find: str  # occurs once in the body
+    replace: str
+
+
+@dataclass(frozen=True, slots=True)
+class TagHint:
+    """A tag of the vault whose words are in the text."""
+
+    tag: str
+    notes: int  # that have it
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarHint:
+    """A note near this one."""
+
+    path: str
+    note_id: int | None
+    title: str
+    percent: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class CitingHint:
+    """The notes that link here, and what to check in them."""
+
+    notes: tuple[NoteRecord, ...]  # at most ten, least recently changed first
+    total: int
+    sentence: str
+
+
+class TitleIndex:
+    """The names of all notes, ready to be looked for. Build it once for a snapshot."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._notes: dict[str, NoteRecord | None] = {}
+        self._stems: dict[str, int] = {}
+        for note in snapshot.notes.values():
+            stem = name_key(stem_of(note.path))
+            self._stems[stem] = self._stems.get(stem, 0) + 1
+            if note.layer == "rule" or note.pending:
+                continue
+            for name in {note.title, stem_of(note.path), *note.aliases}:
+                known = self._notes.get(name, note)
+                self._notes[name] = note if known is note else None  # of two notes neither is meant for certain
+        self._phrases = PhraseIndex(name for name, note in self._notes.items() if note is not None)
+
+    def find_mentions(self, text: str, spans: Sequence[Span]) -> Iterable[tuple[NoteRecord, Span]]:
+        """Yield the notes whose names stand in the spans, in order of position."""
+        for found in self._phrases.find_in(text, spans):
+            note = self._notes.get(found.phrase)
+            if note is not None:
+                yield note, found.span
+
+    def render_target(self, note: NoteRecord) -> str:
+        """Return what a link to the note names: the file, with its folders where another file has that name."""
+        stem = stem_of(note.path)
+        return stem if self._stems.get(name_key(stem)) == 1 else without_md(note.path)
+
+
+def find_link_hints(text: str, path: str, linked: Collection[str], titles: TitleIndex) -> tuple[LinkHint, ...]:
+    """Return notes mentioned in a note's text and not linked from it, with patches; in order of position.
+
+    Not looked at are headings, code, HTML, mathematics, links and their texts. `linked` holds the paths that the
+    note links to already.
+    """
+    hints: dict[str, LinkHint] = {}
+    for note, span in titles.find_mentions(text, find_prose(text)):
+        if note.path == path or note.path in linked or note.path in hints or _in_address(text, span):
+            continue
+        patch = _plan_link(text, span, titles.render_target(note))
+        if patch is not None:
+            hints[note.path] = LinkHint(note.path, note.note_id, note.title, *patch)
+            if len(hints) == LINKS_SHOWN:
+                break
+    return tuple(hints.values())
+
+
+def _in_address(text: str, span: Span) -> bool:
+    """Whether the place lies in a bare web address."""
+    start = span.start
+    while start and not text[start - 1].isspace():
+        start -= 1
+    return "://" in text[start : span.start] or text.startswith("www.", start)
+
+
+def _plan_link(text: str, span: Span, target: str) -> tuple[str, str] | None:
+    """Return text that occurs once, on one line, and what to put there; None when nothing short enough does."""
+    line_start = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
+    ends = [at for mark in "\r\n" if (at := text.find(mark, span.end)) >= 0]
+    line_end = min(ends, default=len(text))
+    written = text[span.start : span.end]
+    pipe = "\\|" if text[line_start:line_end].lstrip().startswith("|") else "|"
+    link = f"[[{target}]]" if written == target else f"[[{target}{pipe}{written}]]"
+    start, end = span
+    while True:
+        find = text[start:end]
+        if len(find) > _WIDEST_CONTEXT:
+            return None
+        if text.count(find) == 1:
+            return find, text[start : span.start] + link + text[span.end : end]
+        wider = _widen(text, start, end, line_start, line_end)
+        if wider == (start, end):
+            return None
+        start, end = wider
+
+
+def _widen(text: str, start: int, end: int, line_start: int, line_end: int) -> tuple[int, int]:
+    """Return the place with one more word on either side, within the line."""
+    if start > line_start:
+        start = max(line_start, text.rfind(" ", line_start, start - 1) + 1)
+    if end < line_end:
+        space = text.find(" ", end + 1, line_end)
+        end = line_end if space < 0 else space
+    return start, end
+
+
+class TagIndex:
+    """The tags of a vault, ready to be looked for."""
+
+    def __init__(self, vocabulary: Mapping[str, int]) -> None:
+        self._tags: dict[str, str] = {}
+        self._counts = dict(vocabulary)
+        for tag, count in sorted(vocabulary.items(), key=lambda pair: (-pair[1], pair[0])):
+            if count < _LEAST_USES or name_key(tag) in SYSTEM_TAGS:
+                continue
+            last = tag.rpartition("/")[2]
+            for phrase in {last, last.replace("-", " "), last.replace("_", " ")}:
+                self._tags.setdefault(phrase, tag)
+        self._phrases = PhraseIndex(self._tags, loose=True)
+
+    def find_tags(self, text: str, own: Collection[str]) -> tuple[TagHint, ...]:
+        """Return tags whose words stand in a note's prose and that it does not have, the most used first."""
+        have = {name_key(tag) for tag in own}
+        have |= {parent for tag in have for parent in _find_parents(tag)}
+        found: dict[str, TagHint] = {}
+        for occurrence in self._phrases.find_in(text, find_prose(text)):
+            tag = self._tags[occurrence.phrase]
+            if name_key(tag) not in have:
+                found.setdefault(tag, TagHint(tag, self._counts[tag]))
+        return tuple(sorted(found.values(), key=lambda hint: (-hint.notes, hint.tag))[:TAGS_SHOWN])
+
+
+def _find_parents(tag: str) -> list[str]:
+    parts = tag.split("/")
+    return ["/".join(parts[:size]) for size in range(1, len(parts))]
+
+
+def find_similar(
+    distances: Iterable[tuple[str, float]], notes: Mapping[str, NoteRecord], path: str, thresholds: Thresholds
+) -> tuple[SimilarHint, ...]:
+    """Return up to five notes within `related` of this one, nearest first, each with what it may mean."""
+    hints: list[SimilarHint] = []
+    for other, distance in sorted(distances, key=lambda pair: (pair[1], pair[0])):
+        note = notes.get(other)
+        if distance > thresholds.related or len(hints) == SIMILAR_SHOWN:
+            break
+        if note is None or other == path or note.layer == "rule":
+            continue
+        same = distance <= thresholds.duplicate
+        sentence = "Likely the same: edit one of them." if same else "Related but distinct: a link may help."
+        hints.append(SimilarHint(other, note.note_id, note.title, match_percent(distance), sentence))
+    return tuple(hints)
+
+
+_ADVICE: Mapping[WriteKind, str] = {
+    "created": "This title was already a link in {notes}: check that it means this note.",
+    "edited": "{notes} cited this note before: check that what is said there still holds.",
+    "deleted": "Links to this note in {notes} now lead nowhere: mend or remove them.",
+    "merged": "{notes} cited the note that is gone; the links now lead here: check that they still fit.",
+}
+
+
+def find_citing(kind: WriteKind, citing: Iterable[NoteRecord]) -> CitingHint | None:
+    """Return the notes that link to the one written, least recently changed first; None when there are none."""
+    ordered = sorted(citing, key=lambda n: (n.updated or n.created, n.path))
+    if not ordered:
+        return None
+    total = f"{len(ordered)} {'note' if len(ordered) == 1 else 'notes'}"
+    return CitingHint(tuple(ordered[:CITING_SHOWN]), len(ordered), _ADVICE[kind].format(notes=total))

@@ -1,0 +1,141 @@
+"""House rules: what the person wants of every assistant, as one text for the start of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from vault_memex.core.snapshot import NoteRecord
+from vault_memex.core.text import name_key
+from vault_memex.memory.amendments import Amendments, check_validity
+
+INJECT = "MEMEX_INJECT_RULES"
+BUDGET = "MEMEX_RULES_MAX_CHARS"
+DEFAULT_BUDGET = 8000  # characters of the whole section
+
+_OFF = frozenset(("0", "false", "off", "no"))
+_HEAD = "## House Rules\n\nThe person wrote these rules. Where they differ from other conventions, they win."
+_BREAK = "\n\n---\n\n"
+_CUT = "[truncated]"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSettings:
+    """What the person chose."""
+
+    inject: bool = True
+    budget: int = DEFAULT_BUDGET
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One approved rule."""
+
+    path: str
+    note_id: int | None
+    title: str
+    body: str  # without frontmatter
+    scope: str = ""  # path pattern or words; empty: everywhere
+
+
+@dataclass(frozen=True, slots=True)
+class HouseRules:
+    """The section, and what is not in it."""
+
+    text: str  # empty when there are no rules
+    included: tuple[str, ...] = ()  # paths, as they stand in the text
+    omitted: tuple[str, ...] = ()
+    truncated: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+def parse_rule_settings(environment: Mapping[str, str]) -> tuple[RuleSettings, tuple[str, ...]]:
+    """Return the settings and warnings. A value that cannot be used leaves the default."""
+    inject = environment.get(INJECT, "").strip().casefold() not in _OFF
+    text = environment.get(BUDGET, "").strip()
+    if not text:
+        return RuleSettings(inject), ()
+    if text.isascii() and text.isdigit() and 0 < len(text) < 10 and int(text) > 0:
+        return RuleSettings(inject, int(text)), ()
+    warning = f"{BUDGET}={text!r} is no whole number above 0; {DEFAULT_BUDGET} is used."
+    return RuleSettings(inject), (warning,)
+
+
+def find_rules(notes: Iterable[NoteRecord], amendments: Amendments, today: date) -> tuple[NoteRecord, ...]:
+    """Return the rule notes in force, in the order of their numbers.
+
+    In force is what the person approved (`rule_status: canonical`), is not waiting for review, and holds today.
+    """
+    rules = (
+        note
+        for note in notes
+        if note.layer == "rule"
+        and note.properties.get("rule_status") == "canonical"
+        and not note.pending
+        and check_validity(note, amendments, today).holds
+    )
+    return tuple(sorted(rules, key=lambda n: (n.note_id is None, n.note_id or 0, n.path)))
+
+
+def build_rule(note: NoteRecord, body: str) -> Rule:
+    """Return the rule of a note, given its text after the frontmatter; a heading that repeats the title goes."""
+    text = body.replace("\r\n", "\n").replace("\r", "\n").strip()
+    first, _, rest = text.partition("\n")
+    if first.startswith("# ") and name_key(first[2:]) == name_key(note.title):
+        text = rest.strip()
+    scope = note.properties.get("rule_scope")
+    return Rule(note.path, note.note_id, note.title, text, scope.strip() if isinstance(scope, str) else "")
+
+
+def build_house_rules(rules: Sequence[Rule], settings: RuleSettings) -> HouseRules:
+    """Return the section for the end of the server instructions: whole rules within the budget.
+
+    Rules that apply everywhere go before narrow ones, then the lower number; what does not fit is counted in the
+    text. Only when the first of them alone is too long is it cut. Shown are they in the order given.
+    """
+    if not settings.inject or not rules:
+        return HouseRules("")
+    ranked = sorted(range(len(rules)), key=lambda i: (bool(rules[i].scope), i))
+    chosen: list[int] = []
+    for place in ranked:
+        if len(_render(rules, [*chosen, place])) <= settings.budget:
+            chosen.append(place)
+        elif not chosen and place == ranked[0]:
+            return _build_cut(rules, place, settings)
+    shown = sorted(chosen)
+    omitted = tuple(rules[i].path for i in range(len(rules)) if i not in chosen)
+    warnings = (f"{_count(omitted)} left out: {BUDGET} is {settings.budget}.",) if omitted else ()
+    return HouseRules(_render(rules, shown), tuple(rules[i].path for i in shown), omitted, warnings=warnings)
+
+
+def _build_cut(rules: Sequence[Rule], place: int, settings: RuleSettings) -> HouseRules:
+    """Return the first rule as far as it goes, and no other."""
+    rule = rules[place]
+    omitted = tuple(other.path for other in rules if other is not rule)
+    spare = settings.budget - len(_join([_render_rule(rule, "")], len(omitted))) - len(_CUT) - 1
+    text = _join([_render_rule(rule, f"{rule.body[: max(0, spare)].rstrip()} {_CUT}")], len(omitted))
+    warning = f"The rule {rule.title!r} is cut: {BUDGET} is {settings.budget}."
+    more = (f"{_count(omitted)} left out.",) if omitted else ()
+    return HouseRules(text[: settings.budget], (rule.path,), omitted, truncated=True, warnings=(warning, *more))
+
+
+def _render(rules: Sequence[Rule], chosen: Sequence[int]) -> str:
+    parts = [_render_rule(rules[i], rules[i].body) for i in sorted(chosen)]
+    return _join(parts, len(rules) - len(parts))
+
+
+def _render_rule(rule: Rule, body: str) -> str:
+    scope = f"Applies to: {rule.scope}\n\n" if rule.scope else ""
+    return f"### {rule.title}\n\n{scope}{body}".rstrip()
+
+
+def _join(parts: Sequence[str], omitted: int) -> str:
+    text = f"{_HEAD}\n\n{_BREAK.join(parts)}"
+    if omitted:
+        text += f"{_BREAK}{_count(range(omitted))} did not fit here: list them with `search`, layer: rule."
+    return text
+
+
+def _count(things: Sequence[object]) -> str:
+    return f"{len(things)} {'rule' if len(things) == 1 else 'rules'}"

@@ -1,0 +1,156 @@
+"""Finds known phrases (titles, tags) in a text, as whole words, thousands of them at once.
+
+All beginnings of all phrases are one set, so a text is walked once: from each word on as long as some phrase
+begins so. In scripts without spaces between words each letter is a word; a Korean word may carry a particle.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from vault_memex.core.analyzer import without_particle
+from vault_memex.core.text import Span
+
+_NO_SPACES = (
+    "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0eb9\u0ebb-\u0ecd\u1000-\u1049\u1050-\u109d\u1780-\u17d3"  # Thai etc.
+)
+_WORD = re.compile(f"[{_NO_SPACES}]|[^\\W_{_NO_SPACES}]+")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_SPACELESS = re.compile(f"[{_NO_SPACES}]")
+_CONNECTORS = frozenset("-_/@#\\=&+~")
+_MOST_WORDS = 16
+
+
+class Word(NamedTuple):
+    """A word of a text, folded for comparison."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A phrase found in a text."""
+
+    phrase: str  # as it was given to the index
+    span: Span
+
+
+def find_words(text: str, start: int = 0, end: int | None = None) -> Iterator[Word]:
+    """Yield the words of a text in order, compared without case and Unicode form."""
+    stop = len(text) if end is None else end
+    for found in _WORD.finditer(text, start, stop):
+        yield Word(_fold(found.group()), found.start(), found.end())
+
+
+@lru_cache(maxsize=1 << 14)
+def _fold(word: str) -> str:
+    return word.lower() if word.isascii() else unicodedata.normalize("NFC", word).casefold()
+
+
+class PhraseIndex:
+    """Phrases to look for. Build it once for a snapshot; it does not change.
+
+    A phrase of a single word is found only as it is written (`Home`, not `home`), and only if it has a capital or
+    its script has none: otherwise every use of a common word would count. `loose` lifts that.
+    """
+
+    def __init__(self, phrases: Iterable[str], *, loose: bool = False) -> None:
+        self._loose = loose
+        self._begins: set[str] = set()
+        self._phrases: dict[str, list[str]] = {}
+        for phrase in dict.fromkeys(phrases):
+            words = [word.text for word in find_words(phrase)]
+            if not 0 < len(words) <= _MOST_WORDS or not self._is_telling(phrase, words):
+                continue
+            key = " ".join(words)
+            if key in self._phrases:
+                self._phrases[key].append(phrase)
+                continue
+            self._phrases[key] = [phrase]
+            at = key.find(" ")
+            while at >= 0:
+                self._begins.add(key[:at])
+                at = key.find(" ", at + 1)
+
+    def _is_telling(self, phrase: str, words: Sequence[str]) -> bool:
+        letters = sum(map(len, words))
+        if not any(char.isalpha() for char in phrase):
+            return False
+        if _HANGUL.search(phrase) or _SPACELESS.search(phrase):
+            return letters >= 2
+        if letters < 3:
+            return False
+        return self._loose or len(words) > 1 or phrase != phrase.lower() or phrase == phrase.upper()
+
+    def find_in(self, text: str, spans: Sequence[Span]) -> Iterator[Occurrence]:
+        """Yield the occurrences inside the spans in order; of several that begin at one word the longest."""
+        for span in spans:
+            words = list(find_words(text, *span))
+            at = 0
+            while at < len(words):
+                found = self._find_at(text, span, words, at)
+                if found is None:
+                    at += 1
+                    continue
+                yield found[0]
+                at = found[1]
+
+    def _find_at(self, text: str, span: Span, words: Sequence[Word], at: int) -> tuple[Occurrence, int] | None:
+        """Return the longest phrase from a word on, and the word after it."""
+        best: tuple[Occurrence, int] | None = None
+        key = ""
+        for place in range(at, min(at + _MOST_WORDS, len(words))):
+            word = words[place]
+            head = f"{key} " if key else ""
+            for ending in _find_endings(word):
+                for phrase in self._phrases.get(head + ending, ()):
+                    occurrence = Occurrence(phrase, Span(words[at].start, word.start + len(ending)))
+                    if self._fits(text, span, occurrence):
+                        best = (occurrence, place + 1)
+            key = head + word.text
+            if key not in self._begins:
+                break
+        return best
+
+    def _fits(self, text: str, span: Span, found: Occurrence) -> bool:
+        """Whether what stands there is the phrase, not part of a longer word, address or file name."""
+        start, end = found.span
+        written = text[start:end]
+        first, last = _find_ends(found.phrase)
+        wanted = found.phrase[first:last]
+        single = not any(char.isspace() for char in wanted) and not _SPACELESS.search(wanted)
+        same = written == wanted if single and not self._loose else _same(written, wanted)
+        if not same:
+            return False
+        before = text[start - 1] if start > span.start else " "
+        after = text[end] if end < span.end else " "
+        if before in _CONNECTORS or after in _CONNECTORS:
+            return False
+        return not (after == "." and end + 1 < span.end and text[end + 1].isalnum()) and before != "."
+
+
+def _find_endings(word: Word) -> tuple[str, ...]:
+    if not _HANGUL.search(word.text):
+        return (word.text,)
+    bare = without_particle(word.text)
+    return (word.text,) if bare == word.text else (bare, word.text)
+
+
+@lru_cache(maxsize=1 << 14)
+def _find_ends(phrase: str) -> tuple[int, int]:
+    """Return where the first word of a phrase starts and the last one ends."""
+    words = list(find_words(phrase))
+    return words[0].start, words[-1].end
+
+
+def _same(one: str, other: str) -> bool:
+    return [*map(_fold, one.split())] == [*map(_fold, other.split())]
