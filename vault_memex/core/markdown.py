@@ -8,8 +8,8 @@ collector down.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from markdown_it import MarkdownIt
@@ -58,21 +58,34 @@ def parse_note(text: str) -> ParsedNote:
 
 def find_prose(text: str) -> tuple[Span, ...]:
     """Return what is running text in the body, in order: no headings, code, HTML, mathematics, links or embeds."""
-    body = _Body(text, max(read_frontmatter(text).frontmatter.span.end, 1 if text.startswith(BOM) else 0))
-    body.read()
-    hidden = sorted((*body.inline.hidden, *(heading.span for heading in body.headings)))
+    start = max(read_frontmatter(text).frontmatter.span.end, 1 if text.startswith(BOM) else 0)
+    body = BodyReader(text, start)
+    body.read(_parse_blocks(text[start:]))
+    hidden = _merge_spans((*body.inline.hidden, *(heading.span for heading in body.headings)))
+    ends = [span.end for span in hidden]
     prose: list[Span] = []
     for stretch in body.inline.stretches:
-        at = stretch.start
-        for span in hidden[bisect_left(hidden, Span(at, at)) :]:
-            if span.start >= stretch.end:
+        at, end = stretch
+        for span in hidden[bisect_right(ends, at) :]:
+            if span.start >= end:
                 break
             if span.start > at:
                 prose.append(Span(at, span.start))
-            at = max(at, span.end)
-        if at < stretch.end:
-            prose.append(Span(at, stretch.end))
+            at = span.end
+        if at < end:
+            prose.append(Span(at, end))
     return tuple(prose)
+
+
+def _merge_spans(spans: Iterable[Span]) -> list[Span]:
+    """Return the places that any of the spans cover, in order and apart from each other."""
+    merged: list[Span] = []
+    for span in sorted(spans):
+        if merged and span.start <= merged[-1].end:
+            merged[-1] = Span(merged[-1].start, max(merged[-1].end, span.end))
+        else:
+            merged.append(span)
+    return merged
 
 
 def _find_block_notices(reading: FrontmatterReading) -> Iterator[str]:

@@ -15,7 +15,7 @@ from vault_memex.memory.thresholds import Thresholds, match_percent
 DAYS = "MEMEX_FLASHBACK_DAYS"
 DISTANCE = "MEMEX_FLASHBACK_DIST"
 LIMIT = "MEMEX_FLASHBACK_LIMIT"
-NEIGHBOURS = 500  # to look at: with 15, an author measured, half of the notes he had linked by hand were missed
+CANDIDATES = 500  # to look at: with 15, an author measured, half of the notes he had linked by hand were missed
 DEFAULT_DISTANCE = 0.4
 SKILL_TAG = "skill"
 

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 _MARGIN = np.float32(1e-4)  # float32 sums of 1,000 products of unit vectors are off by less
 _ROWS = 512  # passages of a block; a product is 16 MB with these two
 _COLUMNS = 8192
 _PAIRS_AT_ONCE = 4096  # 25 MB of float64 rows for 384 dimensions
+_PAIRS_KEPT = 500_000  # before those that are nobody's neighbours are forgotten
 _DECIMALS = 6
 
 
@@ -103,7 +105,7 @@ class PairSearch:
         self._products = np.empty(_ROWS * _COLUMNS, np.float32)
         self._found: list[Pairs] = []
         self._size = 0
-        self._bound = max(500_000, 2 * int(caps.sum()))  # pairs; what keeps memory small when the limit is wide
+        self._bound = max(_PAIRS_KEPT, 2 * int(caps.sum()))  # keeps memory small when the limit is wide
 
     def search_all(self) -> Pairs:
         """Return each note's neighbours among all."""

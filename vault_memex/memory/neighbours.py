@@ -9,6 +9,7 @@ import numpy as np
 
 from vault_memex.memory.near_pairs import (
     Doubles,
+    Flags,
     Ints,
     NoteVectors,
     Pairs,
@@ -87,39 +88,49 @@ def update_neighbours(
     `changed` are the notes whose vectors are not those that `previous` was made from; new ones may be left out,
     and notes that went are those missing from `vectors`. A full list that loses a neighbour is made again.
     """
+    if not previous.paths or not vectors.paths:
+        return build_neighbours(vectors, previous.limit, states)
     caps = _build_caps(vectors, states)
     places = _find_places(previous.paths, vectors.paths)
-    fresh = np.ones(len(vectors.paths), bool)
-    fresh[places[places >= 0]] = False
-    at = {path: index for index, path in enumerate(vectors.paths)}
-    fresh[[at[path] for path in changed if path in at]] = True
-
+    fresh = _find_fresh(places, vectors.paths, changed)
     owners = np.repeat(np.arange(len(previous.paths)), np.diff(previous.starts))
     ones, others = places[owners], places[previous.others]
     lost = (others < 0) | fresh[others]
-    full = np.diff(previous.starts) >= previous.caps
-    again = fresh.copy()
-    short = places[np.unique(owners[lost & full[owners]])]
-    again[short[short >= 0]] = True
-    wider = places[full] if len(full) else places
-    wider = wider[wider >= 0]
-    again[wider[caps[wider] > previous.caps[full][places[full] >= 0]]] = True
-    if again.sum() > _REBUILD_SHARE * max(1, len(vectors.paths)):
+    again = fresh | _find_short(previous, places, caps, owners[lost])
+    if again.sum() > _REBUILD_SHARE * len(vectors.paths):
         return build_neighbours(vectors, previous.limit, states)
-
-    keep = (ones >= 0) & ~lost & ~again[np.maximum(ones, 0)]
+    keep = (ones >= 0) & ~lost & ~again[ones]
     kept = Pairs(ones[keep], others[keep], previous.distances[keep])
-    found = PairSearch(vectors, previous.limit, caps).search_notes([int(n) for n in np.flatnonzero(again)])
-    back = _find_back(vectors, previous.limit, np.flatnonzero(fresh), again)
+    found = PairSearch(vectors, previous.limit, caps).search_notes(np.flatnonzero(again).tolist())
+    back = _find_back(vectors, previous.limit, fresh, again)
     return _pack(vectors, previous.limit, caps, keep_nearest(join_pairs([kept, found, back]), caps))
 
 
-def _find_back(
-    vectors: NoteVectors, limit: float, fresh: Ints, again: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> Pairs:
+def _find_fresh(places: Ints, paths: tuple[str, ...], changed: Collection[str]) -> Flags:
+    """Return which notes are new or have other vectors."""
+    fresh = np.ones(len(paths), bool)
+    fresh[places[places >= 0]] = False
+    at = {path: index for index, path in enumerate(paths)}
+    fresh[[at[path] for path in changed if path in at]] = True
+    return fresh
+
+
+def _find_short(previous: Neighbours, places: Ints, caps: Ints, losers: Ints) -> Flags:
+    """Return which notes may have neighbours that were left out: a full list that lost some, or may grow."""
+    full = np.diff(previous.starts) >= previous.caps
+    full[places < 0] = False
+    wanting = np.zeros(len(places), bool)
+    wanting[losers] = True
+    wanting |= caps[places] > previous.caps
+    short = np.zeros(len(caps), bool)
+    short[places[full & wanting]] = True
+    return short
+
+
+def _find_back(vectors: NoteVectors, limit: float, fresh: Flags, again: Flags) -> Pairs:
     """Return the pairs from notes that are not looked at again to those that changed."""
     unbounded = np.full(len(vectors.paths), len(vectors.paths), np.int64)
-    pairs = PairSearch(vectors, limit, unbounded).search_notes([int(note) for note in fresh])
+    pairs = PairSearch(vectors, limit, unbounded).search_notes(np.flatnonzero(fresh).tolist())
     wanted = ~again[pairs.others]
     return Pairs(pairs.others[wanted], pairs.ones[wanted], pairs.distances[wanted])
 

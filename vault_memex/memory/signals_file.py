@@ -82,7 +82,7 @@ def _escape(text: str) -> str:
 
 def _render_note(ref: NoteRef) -> str:
     """Return a link that Obsidian follows; the path as code where no link can hold it."""
-    name = re.sub(r"[\[\]|`\\]", "", " ".join(ref.title.split()))
+    name = " ".join(re.sub(r"[\[\]|`\\]", "", ref.title).split())
     shown = f"#{ref.note_id} {name}" if ref.note_id is not None else name
     if _LINKABLE.fullmatch(ref.path) and without_md(ref.path) != ref.path:
         return f"[[{without_md(ref.path)}\\|{shown}]]"
