@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memex.core.analyzer import without_particle
 from vault_memex.core.text import Span
 
 _NO_SPACES = (
@@ -26,6 +25,63 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 _SPACELESS = re.compile(f"[{_NO_SPACES}]")
 _CONNECTORS = frozenset("-_/@#\\=&+~")
 _MOST_WORDS = 16
+_PARTICLES = frozenset(
+    (
+        *(
+            "은",
+            "는",
+            "이",
+            "가",
+            "을",
+            "를",
+            "의",
+            "에",
+            "와",
+            "과",
+            "도",
+            "만",
+            "로",
+            "랑",
+            "나",
+            "께",
+            "야",
+            "아",
+        ),
+        *(
+            "으로",
+            "에서",
+            "에게",
+            "한테",
+            "까지",
+            "부터",
+            "보다",
+            "처럼",
+            "이랑",
+            "이나",
+            "하고",
+            "마다",
+            "조차",
+            "밖에",
+        ),
+        *(
+            "께서",
+            "라고",
+            "이다",
+            "이라",
+            "에는",
+            "에도",
+            "에만",
+            "로는",
+            "로도",
+            "와는",
+            "과는",
+            "만은",
+            "이라고",
+        ),
+        *("에서는", "에서도", "에게는", "한테서", "으로는", "으로도", "까지도", "부터는", "이라는"),
+    )
+)
+_LONGEST_PARTICLE = 3
 
 
 class Word(NamedTuple):
@@ -139,10 +195,11 @@ class PhraseIndex:
 
 
 def _find_endings(word: Word) -> tuple[str, ...]:
-    if not _HANGUL.search(word.text):
+    """Return what may be the last word of a phrase: the word, and a Korean one without a particle before it."""
+    if not _HANGUL.match(word.text[-1]):
         return (word.text,)
-    bare = without_particle(word.text)
-    return (word.text,) if bare == word.text else (bare, word.text)
+    sizes = range(min(_LONGEST_PARTICLE, len(word.text) - 1), 0, -1)
+    return (*(word.text[:-size] for size in sizes if word.text[-size:] in _PARTICLES), word.text)
 
 
 @lru_cache(maxsize=1 << 14)
