@@ -7,6 +7,8 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.memory.notes import LinkRow, all_near, neighbours_of, note, vault
 from vault_memex.core.snapshot import NoteRecord, Snapshot
@@ -335,6 +337,19 @@ def test_a_dangling_link_is_known_by_source_and_target() -> None:
 def test_edits_are_counted_up_to_two(one: str, other: str, edits: int) -> None:
     assert edits == count_edits(one, other, 2)
     assert edits == count_edits(other, one, 2)
+
+
+def edits_by_hand(one: str, other: str) -> int:
+    table = {(i, 0): i for i in range(len(one) + 1)} | {(0, j): j for j in range(len(other) + 1)}
+    for i, letter in enumerate(one, 1):
+        for j, against in enumerate(other, 1):
+            table[i, j] = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (letter != against))
+    return table[len(one), len(other)]
+
+
+@given(st.text("abc", max_size=9), st.text("abc", max_size=9), st.integers(0, 3))
+def test_edits_are_those_of_the_whole_table(one: str, other: str, most: int) -> None:
+    assert min(edits_by_hand(one, other), most + 1) == count_edits(one, other, most)
 
 
 def test_the_index_finds_what_a_look_at_each_name_finds() -> None:

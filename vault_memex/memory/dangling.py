@@ -134,16 +134,36 @@ def _find_thirds(length: int) -> tuple[tuple[int, int], ...]:
 
 def count_edits(one: str, other: str, most: int) -> int:
     """Return how many letters to add, drop or replace make one text the other; `most` + 1 when more than that."""
+    start, ends = _find_difference(one, other)
+    one, other = one[start : ends[0]], other[start : ends[1]]
     if abs(len(one) - len(other)) > most:
         return most + 1
     row = list(range(len(other) + 1))
+    far = most + 1
     for i, letter in enumerate(one, start=1):
-        before, row[0] = row[0], i
-        for j, against in enumerate(other, start=1):
-            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (letter != against))
-        if min(row) > most:
-            return most + 1
-    return min(row[-1], most + 1)
+        first, last = (
+            max(1, i - most),
+            min(len(other), i + most),
+        )  # beyond this band there are more edits than asked
+        before, row[first - 1] = row[first - 1], i if first == 1 else far
+        for j in range(first, last + 1):
+            above = row[j] if j < i + most else far
+            before, row[j] = row[j], min(above + 1, row[j - 1] + 1, before + (letter != other[j - 1]))
+        if min(row[first - 1 : last + 1]) > most:
+            return far
+    return min(row[-1], far)
+
+
+def _find_difference(one: str, other: str) -> tuple[int, tuple[int, int]]:
+    """Return where two texts begin to differ, and where in each of them they end to."""
+    shorter = min(len(one), len(other))
+    start = 0
+    while start < shorter and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return start, (len(one) - end, len(other) - end)
 
 
 def find_dismissed_class(note: NoteRecord) -> tuple[str, ...]:
