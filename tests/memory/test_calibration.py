@@ -15,6 +15,7 @@ from vault_memex.memory.calibration import (
     Samples,
     build_calibration,
     describe,
+    draw_notes,
     draw_pairs,
     measure_background,
     measure_copy,
@@ -126,6 +127,16 @@ def test_all_pairs_are_drawn_when_there_are_few_and_else_different_ones() -> Non
     assert all(a < b < 50 for a, b in pairs)
     assert pairs == draw_pairs(50, 200, random.Random(1))
     assert [] == draw_pairs(1, 5, random.Random(1))
+
+
+def test_different_notes_are_drawn() -> None:
+    paths = [f"{n}.md" for n in range(20)]
+
+    drawn = draw_notes(paths, 8, random.Random(1))
+
+    assert 8 == len(set(drawn) & set(paths)) == len(drawn)
+    assert sorted(paths[:3]) == sorted(draw_notes(paths[:3], 8, random.Random(1)))
+    assert {tuple(draw_notes(paths, 1, random.Random(seed))) for seed in range(200)} == {(path,) for path in paths}
 
 
 def test_the_background_is_between_notes_by_their_nearest_passages() -> None:

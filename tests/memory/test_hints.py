@@ -95,6 +95,45 @@ def test_a_mention_that_cannot_be_told_apart_gives_no_hint() -> None:
     assert [] == hints("Kiln Berta\n\nKiln Berta\n")
 
 
+def test_a_patch_of_too_many_words_is_none() -> None:
+    line = "x" * 70 + " Kiln Berta " + "y" * 70
+
+    assert [] == hints(f"{line}\n\n{line}")
+
+
+def test_the_index_follows_the_vault() -> None:
+    old, new = note("Old plan.md", 1), note("New plan.md", 1)
+    other = note("Other plan.md", 2, aliases=("Our plan",))
+    index = TitleIndex(vault(old, other))
+    text = "Old plan, New plan, Other plan, Our plan"
+
+    def found() -> list[str]:
+        return [h.find for h in find_link_hints(text, "x.md", (), index)]
+
+    assert ["Old plan", "Other plan"] == found()
+    index.follow(vault(new, other))
+    assert ["New plan", "Other plan"] == found()
+    index.follow(vault(new, note("Our plan.md", 3), other))
+    assert ["New plan", "Other plan"] == found()
+    index.follow(vault(new, note("Our plan.md", 3)))
+    assert ["New plan", "Our plan"] == found()
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["a b", "a b c", "a c", "A B", "Bc"]), unique=True, max_size=4), max_size=4)
+)
+def test_an_index_that_followed_finds_what_a_new_one_does(steps: list[list[str]]) -> None:
+    text = "a b c. A B c, a c Bc a b"
+    spans = [Span(0, len(text))]
+    index = TitleIndex(vault())
+    for step, titles in enumerate(steps):
+        snapshot = vault(*(note(f"{step % 2}{title}.md", title=title) for title in titles))
+        index.follow(snapshot)
+
+        expected = [(n.path, span) for n, span in TitleIndex(snapshot).find_mentions(text, spans)]
+        assert expected == [(n.path, span) for n, span in index.find_mentions(text, spans)]
+
+
 def test_a_target_whose_name_two_files_have_is_named_with_its_folder() -> None:
     index = TitleIndex(vault(note("a/Ideas.md", title="Bright ideas"), note("b/Ideas.md", title="Dark thoughts")))
 

@@ -247,11 +247,19 @@ def test_a_summary_that_looks_like_the_end_of_the_summary_is_kept() -> None:
         ("title: The", "titel: The"),
         ("  - path: Health/Physio.md", "  - place: Health/Physio.md"),
         ("status: active", "status: [active"),
+        ("  - path: Health/Physio.md\n    note: 12", "  - Physio\n  - path: Health/Physio.md\n    note: 12"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_why(old: str, new: str) -> None:
     with pytest.raises(FrontmatterInvalid, match="cannot be read"):
         parse_inference(render_inference(minted()).replace(old, new))
+
+
+def test_a_summary_may_stand_without_heading_and_sources() -> None:
+    text = render_inference(minted())
+    bare = text[: text.index("# The wheel")] + "Just this.\r\n"
+
+    assert "Just this." == parse_inference(bare).summary
 
 
 def test_slugs_keep_every_script() -> None:

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from tests.memory.notes import all_near, neighbours_of, vectors_of
 from vault_memex.memory import near_pairs, neighbours
 from vault_memex.memory.near_pairs import NoteVectors
-from vault_memex.memory.neighbours import Neighbours, build_neighbours, update_neighbours
+from vault_memex.memory.neighbours import (
+    Neighbours,
+    build_neighbours,
+    parse_neighbours,
+    render_neighbours,
+    update_neighbours,
+)
 
 Passages = dict[str, list[tuple[float, float, float]]]
 
@@ -124,6 +130,42 @@ def test_a_note_without_vectors_has_no_neighbours() -> None:
     assert {"a.md": [("c.md", 0.0)], "b.md": [], "c.md": [("a.md", 0.0)]} == as_dict(found)
     assert [] == found.find_near("unknown.md")
     assert [("c.md", 0.0)] == found.find_near("a.md", limit=1)
+
+
+@given(VAULTS)
+def test_what_is_kept_is_read(passages: Passages) -> None:
+    found = build_neighbours(vectors_of(passages), 0.7, ["a.md"])
+    kept = render_neighbours(found)
+
+    read = parse_neighbours(kept)
+
+    assert read is not None
+    assert (as_dict(found), found.limit, found.caps.tolist()) == (as_dict(read), read.limit, read.caps.tolist())
+    assert kept == render_neighbours(read)
+
+
+@given(st.binary(max_size=64), st.integers(0, 300))
+def test_what_was_damaged_is_made_again_or_of_the_right_form(inserted: bytes, at: int) -> None:
+    kept = render_neighbours(build_neighbours(vectors_of({"a.md": [(1, 0, 0)], "b.md": [(1, 0, 0)]}), 0.7))
+
+    read = parse_neighbours(kept[:at] + inserted)
+
+    assert read is None or len(read.others) == len(read.distances) == read.starts[-1]
+
+
+def test_a_change_in_a_vault_where_all_are_near_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = random_vectors(200, seed=5)
+    monkeypatch.setattr(near_pairs, "_PAIRS_KEPT", 1)
+    monkeypatch.setattr(near_pairs, "_COLUMNS", 16)
+    monkeypatch.setattr(neighbours, "KEPT", 3)
+    found = build_neighbours(vectors, 2.5)
+    turned = NoteVectors(vectors.paths, vectors.starts, np.roll(vectors.matrix, 5, axis=0))
+
+    updated = update_neighbours(found, turned, vectors.paths)
+    few = update_neighbours(found, NoteVectors(vectors.paths, vectors.starts, vectors.matrix), vectors.paths[:9])
+
+    assert as_dict(build_neighbours(turned, 2.5)) == as_dict(updated)
+    assert as_dict(found) == as_dict(few)
 
 
 def test_mutual_pairs_need_each_among_the_eight_nearest_of_the_other() -> None:

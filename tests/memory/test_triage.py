@@ -110,6 +110,19 @@ def test_a_snoozed_signal_is_new_again_on_its_day_and_not_before() -> None:
     assert ("new", None) == (due.get_row(1).status, due.get_row(1).until)
 
 
+def test_a_snooze_whose_day_was_taken_out_by_hand_gets_one() -> None:
+    table = set_status(merge(SignalTable(), stale(NOTES[0])), 1, "snoozed", TODAY)
+    table = SignalTable((replace(table.rows[0], until=None),), table.following)
+
+    assert date(2026, 12, 30) == merge(table).get_row(1).until
+
+
+def test_an_arc_all_of_whose_notes_are_gone_stays_as_it_was_decided() -> None:
+    table = set_status(merge(SignalTable(), arc(*NOTES[:4])), 1, "dismissed", TODAY)
+
+    assert {1: "dismissed", 2: "new"} == statuses(merge(table, arc(NOTES[4], NOTES[5]), notes=NOTES[4:]))
+
+
 def test_a_snooze_lasts_30_days_by_default() -> None:
     table = set_status(merge(SignalTable(), stale(NOTES[0])), 1, "snoozed", TODAY)
 

@@ -99,6 +99,15 @@ def _measure_notes(vectors: NoteVectors, one: int, other: int) -> float:
     return max(0.0, 1.0 - nearest)
 
 
+def draw_notes(paths: Sequence[str], limit: int, dice: Dice) -> list[str]:
+    """Return up to `limit` different notes in random order: for copies (with EDITS in turn) and title queries."""
+    drawn = list(paths)
+    for place in range(min(limit, len(drawn))):
+        other = place + dice.randrange(len(drawn) - place)
+        drawn[place], drawn[other] = drawn[other], drawn[place]
+    return drawn[:limit]
+
+
 def draw_pairs(size: int, limit: int, dice: Dice) -> list[tuple[int, int]]:
     """Return up to `limit` different pairs of numbers below `size`; all of them when there are no more."""
     if size * (size - 1) // 2 <= limit:

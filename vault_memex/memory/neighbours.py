@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from vault_memex.memory.near_pairs import (
 KEPT = 64  # neighbours of a note: mutual nearest need 8, the rest saves looking again when some go
 KEPT_OF_STATE = 250  # as many are looked at to see whether a state is stale
 MUTUAL = 8
+_FORM = 1  # of the kept bytes
 _REBUILD_SHARE = 0.4  # with more to look at again than this share of all notes, all at once is quicker
 
 
@@ -151,3 +153,36 @@ def _pack(vectors: NoteVectors, limit: float, caps: Ints, pairs: Pairs) -> Neigh
     counts = np.bincount(pairs.ones, minlength=len(vectors.paths))
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
     return Neighbours(limit, vectors.paths, caps, starts, pairs.others, pairs.distances)
+
+
+def render_neighbours(neighbours: Neighbours) -> bytes:
+    """Return the neighbours as bytes to keep in the cache."""
+    head = json.dumps({"form": _FORM, "limit": neighbours.limit, "paths": neighbours.paths}).encode()
+    arrays = (neighbours.caps, neighbours.starts, neighbours.others)
+    numbers = b"".join(array.astype("<i8").tobytes() for array in arrays)
+    return len(head).to_bytes(8, "little") + head + numbers + neighbours.distances.astype("<f8").tobytes()
+
+
+def parse_neighbours(data: bytes) -> Neighbours | None:
+    """Return the neighbours that were kept; None when the bytes are of another form, and have to be made again."""
+    try:
+        size = 8 + int.from_bytes(data[:8], "little")
+        head = json.loads(data[8:size])
+        limit, paths = float(head["limit"]), tuple(map(str, head["paths"]))
+        numbers = np.frombuffer(data[size:], "<i8").astype(np.int64)
+    except (ValueError, KeyError, TypeError):
+        return None
+    count = len(paths)
+    pairs, odd = divmod(len(numbers) - 2 * count - 1, 2)
+    if head.get("form") != _FORM or pairs < 0 or odd:
+        return None
+    caps, starts, others, _ = np.split(numbers, [count, 2 * count + 1, 2 * count + 1 + pairs])
+    distances = np.frombuffer(data[len(data) - 8 * pairs :], "<f8").astype(np.float64)
+    if (
+        starts[0] != 0
+        or starts[-1] != pairs
+        or (np.diff(starts) < 0).any()
+        or (pairs and not 0 <= others.min() <= others.max() < count)
+    ):
+        return None
+    return Neighbours(limit, paths, caps, starts, others, distances)

@@ -113,7 +113,7 @@ def _fold(word: str) -> str:
 
 
 class PhraseIndex:
-    """Phrases to look for. Build it once for a snapshot; it does not change.
+    """Phrases to look for. They may be added and dropped, by one thread at a time.
 
     A phrase of a single word is found only as it is written (`Home`, not `home`), and only if it has a capital or
     its script has none: otherwise every use of a common word would count. `loose` lifts that.
@@ -121,21 +121,35 @@ class PhraseIndex:
 
     def __init__(self, phrases: Iterable[str], *, loose: bool = False) -> None:
         self._loose = loose
-        self._begins: set[str] = set()
+        self._begins: dict[str, int] = {}  # how many phrases begin so and go on
         self._phrases: dict[str, list[str]] = {}
         for phrase in dict.fromkeys(phrases):
-            words = [word.text for word in find_words(phrase)]
-            if not 0 < len(words) <= _MOST_WORDS or not self._is_telling(phrase, words):
-                continue
-            key = " ".join(words)
-            if key in self._phrases:
-                self._phrases[key].append(phrase)
-                continue
-            self._phrases[key] = [phrase]
-            at = key.find(" ")
-            while at >= 0:
-                self._begins.add(key[:at])
-                at = key.find(" ", at + 1)
+            self.add(phrase)
+
+    def add(self, phrase: str) -> None:
+        """Look for a phrase that is not there yet."""
+        words = [word.text for word in find_words(phrase)]
+        if not 0 < len(words) <= _MOST_WORDS or not self._is_telling(phrase, words):
+            return
+        known = self._phrases.setdefault(" ".join(words), [])
+        known.append(phrase)
+        if len(known) == 1:
+            for begin in _find_begins(words):
+                self._begins[begin] = self._begins.get(begin, 0) + 1
+
+    def drop(self, phrase: str) -> None:
+        """Look for a phrase no longer, if it was looked for."""
+        words = [word.text for word in find_words(phrase)]
+        known = self._phrases.get(" ".join(words), [])
+        if phrase not in known:
+            return
+        known.remove(phrase)
+        if not known:
+            del self._phrases[" ".join(words)]
+            for begin in _find_begins(words):
+                self._begins[begin] -= 1
+                if not self._begins[begin]:
+                    del self._begins[begin]
 
     def _is_telling(self, phrase: str, words: Sequence[str]) -> bool:
         letters = sum(map(len, words))
@@ -192,6 +206,10 @@ class PhraseIndex:
         if before in _CONNECTORS or after in _CONNECTORS:
             return False
         return not (after == "." and end + 1 < span.end and text[end + 1].isalnum()) and before != "."
+
+
+def _find_begins(words: Sequence[str]) -> list[str]:
+    return [" ".join(words[:size]) for size in range(1, len(words))]
 
 
 def _find_endings(word: Word) -> tuple[str, ...]:

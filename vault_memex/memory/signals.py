@@ -128,7 +128,9 @@ def find_hidden_arcs(
 ) -> Iterator[Signal]:
     """Yield threads: notes that are near each other over a long time and hardly linked.
 
-    `linked` holds, for a note, the notes it links to or is linked from, by any kind of link.
+    `linked` holds, for a note, the notes it links to or is linked from, by any kind of link that stands in a note.
+    Pairs that were merely shown as flashbacks are none: notes of one thread are flashbacks of each other, so
+    showing them would end the thread.
     """
     days = {
         path: day for path, note in snapshot.notes.items() if is_source(note) and (day := find_day(note.created))
