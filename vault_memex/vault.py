@@ -13,9 +13,9 @@ from typing import Any
 
 from vault_memex import __version__
 from vault_memex.config import Config, parse_config
-from vault_memex.core.chunking import CHUNKER_VERSION
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.index.background import Background
+from vault_memex.index.fingerprint import find_fingerprint
 from vault_memex.index.indexer import Indexer, Progress, ScanReport
 from vault_memex.index.leader import Leadership
 from vault_memex.index.meaning import Meaning
@@ -27,13 +27,13 @@ from vault_memex.services.relinking import Relinker
 from vault_memex.services.retrieval import Retrieval
 from vault_memex.services.rows import RowBuilder
 from vault_memex.services.status import Status
-from vault_memex.services.trash import Trash
 from vault_memex.services.vocabulary import Vocabulary
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
 from vault_memex.store.git import Git
 from vault_memex.store.layout import find_cache_folder
 from vault_memex.store.opening import open_transactor
+from vault_memex.store.trash import Trash
 
 
 def open_vault(
@@ -62,7 +62,7 @@ class Vault:
         self._loading = threading.Lock()
         self._loaded: Snapshot | None = None
         self._closed = False
-        fingerprint = _fingerprint(config)
+        fingerprint = find_fingerprint(config)
         self.catalogue = Catalogue.open(cache, fingerprint)
         self.meaning = Meaning(files.root, cache, config.model, fingerprint)
         self.indexer = Indexer(files.root, self.catalogue, config)
@@ -119,7 +119,7 @@ class Vault:
             reading=self.reading,
             numbering=self.numbering,
             relinker=Relinker(files, self.catalogue, self.snapshot),
-            trash=Trash(files, clock),
+            trash=Trash(files),
             snapshot=self.snapshot,
             clock=clock,
         )
@@ -195,8 +195,3 @@ class Vault:
         self.background.stop()
         self.transactor.close(wait=patient)
         self.catalogue.close()
-
-
-def _fingerprint(config: Config) -> str:
-    """Return what the catalogue's content depends on besides the files; another one has it made anew."""
-    return f"{__version__} chunker {CHUNKER_VERSION} layers {config.layers!r}"

@@ -29,6 +29,7 @@ from vault_memex.errors import (
 )
 from vault_memex.services.reading import ReadRequest
 from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest
+from vault_memex.store.trash import Trash
 
 PLAN = "# Plan\n\n- ask Ravi\n- book hall\n"
 
@@ -377,7 +378,8 @@ def test_a_deleted_note_lies_in_the_trash_whole_with_the_reason(folder: Path, op
 
     assert answer.trash_path is not None
     assert PLAN == (folder / answer.trash_path).read_text(encoding="utf-8")
-    assert "done with it" in (folder / "_memex/trash/tombstones.tsv").read_text(encoding="utf-8")
+    stone = Trash(vault.files).get_tombstone("Plan")
+    assert ("tester", "done with it", answer.trash_path) == (stone.by, stone.reason, f"_memex/trash/{stone.file}")
     assert ("Citing.md",) == answer.cited_by
     assert {"Citing.md": b"[[Plan]]\n"} == state_of(folder)
     assert [None] == [row.path for row in vault.catalogue.find_links("Citing.md")]

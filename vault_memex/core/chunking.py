@@ -16,8 +16,6 @@ from typing import NamedTuple
 from vault_memex.core.note import ParsedNote
 from vault_memex.core.text import Span
 
-CHUNKER_VERSION = 1  # part of what makes a stored vector current; raise it when passages change
-
 TARGET_TOKENS = 200
 MIN_TOKENS = 40
 MAX_TOKENS = 350

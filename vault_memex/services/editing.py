@@ -35,12 +35,13 @@ from vault_memex.services.numbering import Numbering
 from vault_memex.services.reading import Reading
 from vault_memex.services.relinking import Relinker
 from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest, WriteAnswer
-from vault_memex.services.trash import Trash
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import FileText, VaultFiles
+from vault_memex.store.journal import render_moment
 from vault_memex.store.layout import write_settings
 from vault_memex.store.names import file_name_for_title, numbered_name
 from vault_memex.store.transaction import Applied, Transactor
+from vault_memex.store.trash import Trash
 
 CURRENT_ACTOR: ContextVar[str] = ContextVar("CURRENT_ACTOR", default="")
 """Who the present call comes from, when the connection did not name itself at start."""
@@ -100,7 +101,7 @@ class Editing:
             )
             properties |= self._attribution(request.layer)
             data = render_note(properties, render_body(request.body)).encode("utf-8")
-            assert self._numbering.take(path, revision_of(data)) == number
+            self._numbering.take(path, revision_of(data))  # next_number's: nobody else numbers under the lock
             change = Change(
                 op="created",
                 path=path,
@@ -244,7 +245,14 @@ class Editing:
             check_delete(record, self._config.role)
             self._numbering.number_all()
             number = self._snapshot().notes[record.path].note_id
-            change = self._trash.plan_delete(record, file, number, request.reason, self._actor())
+            change = self._trash.plan_delete(
+                file,
+                record.title,
+                number,
+                when=render_moment(self._clock()),
+                actor=self._actor(),
+                reason=request.reason.strip(),
+            )
             citing = self._find_citing(record.path)
             applied = self._apply(change)
         trash_path = next(f.path for f in applied.files if f.from_path == record.path)
