@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,9 +16,10 @@ from typing import Any
 from vault_memex import __version__
 from vault_memex.config import Config, parse_config
 from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.errors import MemexError
 from vault_memex.index.background import Background
 from vault_memex.index.fingerprint import find_fingerprint
-from vault_memex.index.indexer import Indexer, Progress, ScanReport
+from vault_memex.index.indexer import Indexer, PathReport, Progress, ScanReport
 from vault_memex.index.leader import Leadership
 from vault_memex.index.meaning import Meaning
 from vault_memex.services.editing import Editing
@@ -31,9 +34,12 @@ from vault_memex.services.vocabulary import Vocabulary
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
 from vault_memex.store.git import Git
+from vault_memex.store.git_log import find_file_times, find_uncommitted
 from vault_memex.store.layout import find_cache_folder
 from vault_memex.store.opening import open_transactor
 from vault_memex.store.trash import Trash
+
+log = logging.getLogger(__name__)
 
 
 def open_vault(
@@ -73,7 +79,7 @@ class Vault:
             Leadership(cache),
             self.meaning,
             before_scan=self._recover,
-            after_report=self.numbering.load,
+            after_report=self._follow,
         )
         self._add_reads(clock)
         self._add_writes(clock)
@@ -143,6 +149,26 @@ class Vault:
         self.transactor.clean_up()
         self.numbering.load()
 
+    def _follow(self, report: ScanReport | PathReport) -> None:
+        self.numbering.load()
+        if isinstance(report, ScanReport) and report.added:
+            # A long history takes git seconds, and the thread that calls this is the one that watches.
+            threading.Thread(target=self._learn_times, name="git-times", daemon=True).start()
+
+    def _learn_times(self) -> None:
+        """Take creation and change times from git for notes whose frontmatter has none."""
+        git = Git(self.root)
+        try:
+            edited = {file.path for file in find_uncommitted(git)} if git.mode() == "each" else set()
+            times = {
+                path: (known.first, None if path in edited else known.last)
+                for path, known in find_file_times(git).items()
+            }
+            if times and not self._closed:
+                self.catalogue.set_git_times(times)
+        except (MemexError, OSError, sqlite3.ProgrammingError) as error:  # the last: closed meanwhile
+            log.info("no times from git: %s", error)
+
     # -- for commands, which do in the foreground what a server does beside its answers
 
     def refresh(self, progress: Progress | None = None, *, verify: bool = False) -> ScanReport:
@@ -150,6 +176,8 @@ class Vault:
         self.transactor.recover()
         report = self.indexer.reconcile(progress, verify=verify)
         self.numbering.load()
+        if report.added:
+            self._learn_times()
         return report
 
     def embed_all(self, progress: Progress) -> tuple[int, int, str]:

@@ -38,13 +38,20 @@ class Background:
         meaning: Meaning,
         *,
         before_scan: Callable[[], object],
-        after_report: Callable[[], object],
+        after_report: Callable[[ScanReport | PathReport], object],
     ) -> None:
         self._indexer = indexer
         self._meaning = meaning
         self._before_scan = before_scan
         self._after_report = after_report
-        self._watcher = Watcher(indexer, leadership, on_report=self._hear, on_leading=self._on_leading)
+        self._watcher = Watcher(
+            indexer,
+            leadership,
+            on_report=self._hear,
+            # A change that the index has already is another process's own write, whose passages wait here.
+            on_known=self.embed_if_needed,
+            on_leading=self._on_leading,
+        )
         self._started = False
         self._scanned = threading.Event()
 
@@ -104,9 +111,9 @@ class Background:
             return f"The index may be stale: {self._watcher.status.error}"
         return None
 
-    def _hear(self, _: ScanReport | PathReport) -> None:
+    def _hear(self, report: ScanReport | PathReport) -> None:
         self._scanned.set()
-        self._after_report()
+        self._after_report(report)
         self.embed_if_needed()
 
     def embed_if_needed(self) -> None:

@@ -41,7 +41,10 @@ class WatchStatus:
 
 
 class Watcher:
-    """One background thread. `start` returns at once; everything it finds is reported to `on_report`."""
+    """One background thread. `start` returns at once.
+
+    What it finds goes to `on_report`; `on_known` hears of changes that the catalogue had already.
+    """
 
     def __init__(
         self,
@@ -49,6 +52,7 @@ class Watcher:
         leadership: Leadership,
         *,
         on_report: Callable[[ScanReport | PathReport], None] | None = None,
+        on_known: Callable[[], None] | None = None,
         on_leading: Callable[[bool], None] | None = None,
         observe: bool = True,
         retry_seconds: float = FAILED_SECONDS,
@@ -59,6 +63,7 @@ class Watcher:
         self._config = indexer.config
         self._leadership = leadership
         self._on_report = on_report
+        self._on_known = on_known
         self._on_leading = on_leading
         self._retry_seconds = retry_seconds
         self._clock, self._wall_clock = clock, wall_clock
@@ -192,6 +197,8 @@ class Watcher:
             self._hints.mark_path(path)
         if report.changed or report.removed or report.moved:
             self._report(report)
+        elif self._on_known:
+            self._on_known()
 
     def _report(self, report: ScanReport | PathReport) -> None:
         if self._on_report:
