@@ -48,8 +48,12 @@ def open_vault(
     cache_dir: Path | None = None,
     flags: Mapping[str, Any] | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    build_meaning: Callable[[Path, Path, str, str], Meaning] = Meaning,
 ) -> Vault:
-    """Open a vault: settings, catalogue, services. Nothing is scanned or written yet; close it in the end."""
+    """Open a vault: settings, catalogue, services. Nothing is scanned or written yet; close it in the end.
+
+    `build_meaning` takes root, cache, model and the catalogue's fingerprint.
+    """
     files = VaultFiles(root)
     config = parse_config(files.read_settings(), os.environ, flags)
     cache = (
@@ -57,20 +61,27 @@ def open_vault(
         if cache_dir is None
         else find_cache_folder(files.root, {"VAULT_MEMEX_CACHE_DIR": str(cache_dir)})
     )
-    return Vault(files, config, cache, clock)
+    return Vault(files, config, cache, clock, build_meaning)
 
 
 class Vault:
     """One open vault: its services, and what keeps its index."""
 
-    def __init__(self, files: VaultFiles, config: Config, cache: Path, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        files: VaultFiles,
+        config: Config,
+        cache: Path,
+        clock: Callable[[], datetime],
+        build_meaning: Callable[[Path, Path, str, str], Meaning] = Meaning,
+    ) -> None:
         self.files, self.config, self.cache, self.root = files, config, cache, files.root
         self._loading = threading.Lock()
         self._loaded: Snapshot | None = None
         self._closed = False
         fingerprint = find_fingerprint(config)
         self.catalogue = Catalogue.open(cache, fingerprint)
-        self.meaning = Meaning(files.root, cache, config.model, fingerprint)
+        self.meaning = build_meaning(files.root, cache, config.model, fingerprint)
         self.indexer = Indexer(files.root, self.catalogue, config)
         self.transactor = open_transactor(files, cache, config.commit, clock)
         self.numbering = Numbering(self.transactor.stores.ids, self.catalogue, self.snapshot, clock)

@@ -111,6 +111,21 @@ class Meaning:
         vectors: list[bytes] = self._ask("embed", list(texts), patience=patience)
         return vectors
 
+    def near_notes(
+        self, texts: Sequence[str], limit: int, patience: float = PATIENCE_SECONDS
+    ) -> list[list[tuple[str, float]]]:
+        """Return, for each text as a passage, (path, distance) for the `limit` passages nearest to it.
+
+        Nearest first; a note stands there once for each of its passages. Of more than 16 texts the first count.
+        """
+        found: list[list[tuple[str, float]]] = self._ask("near_notes", list(texts), limit, patience=patience)
+        return found
+
+    def near_of(self, path: str, limit: int, patience: float = PATIENCE_SECONDS) -> list[tuple[str, float]]:
+        """Return (path, distance) of the notes nearest to a note of the vault, each once; also of a new note."""
+        found: list[tuple[str, float]] = self._ask("near_of", path, limit, patience=patience)
+        return found
+
     def count_embedded(self, catalogue: Catalogue) -> tuple[int, int]:
         """Return how many of the vault's passages have their vector, and how many there are."""
         return catalogue.count_embedded(self.fingerprint)

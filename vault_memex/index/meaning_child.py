@@ -11,13 +11,15 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from vault_memex.errors import MemexError, ModelUnavailable
+from vault_memex.index.closeness import Closeness, Hits
 from vault_memex.index.embedding_queue import EmbeddingWorker
 from vault_memex.index.meaning import IDLE_SECONDS, read_message, write_message
 from vault_memex.index.passage_source import VaultPassages
@@ -41,14 +43,24 @@ SEARCHERS = 2
 class Engine:
     """Model, vectors and worker of one vault."""
 
-    def __init__(self, root: Path, cache: Path, model: str, catalogue_fingerprint: str) -> None:
+    def __init__(
+        self,
+        root: Path,
+        cache: Path,
+        model: str,
+        catalogue_fingerprint: str,
+        *,
+        embedder: Embedder | None = None,
+        tables: SharedTables | None = None,
+    ) -> None:
         self.catalogue = Catalogue.open(cache, catalogue_fingerprint)
         self.source = VaultPassages(root, self.catalogue)
         self.model_dir = find_model_dir()
-        self.embedder = find_embedder(model, self.model_dir)
-        self.tables = SharedTables(partial(open_vectors, cache / "lance"))
+        self.embedder = embedder or find_embedder(model, self.model_dir)
+        self.tables = tables or SharedTables(partial(open_vectors, cache / "lance"))
         self.worker: EmbeddingWorker | None = None
         self._others: dict[str, Embedder] = {}
+        self._closeness = Closeness(self.catalogue, self.source, self._active)
 
     def lead(self, leading: bool) -> None:
         """Start or stop embedding."""
@@ -69,17 +81,36 @@ class Engine:
         self.tables.get()
         self.embedder.load()
 
+    @property
+    def calls(self) -> Mapping[str, Callable[..., object]]:
+        """What may be asked, by name."""
+        return {
+            "search": self.search,
+            "vectors": self.vectors,
+            "embed": self.embed,
+            "near_notes": self.near_notes,
+            "near_of": self.near_of,
+        }
+
     def search(self, query: str, limit: int) -> list[tuple[str, float]]:
         """Return (hash, distance), nearest first."""
         store, embedder = self._active()
-        if self.worker is None:
-            return self._search(store, embedder, query, limit)
-        with self.worker.paused():
-            return self._search(store, embedder, query, limit)
+        with self._undisturbed():
+            return [(near.hash, near.distance) for near in store.search(embedder.embed_query(query), limit)]
 
-    @staticmethod
-    def _search(store: VectorStore, embedder: Embedder, query: str, limit: int) -> list[tuple[str, float]]:
-        return [(near.hash, near.distance) for near in store.search(embedder.embed_query(query), limit)]
+    def near_notes(self, texts: Sequence[str], limit: int) -> list[Hits]:
+        """See `Closeness.near_notes`."""
+        with self._undisturbed():
+            return self._closeness.near_notes(texts, limit)
+
+    def near_of(self, path: str, limit: int) -> Hits:
+        """See `Closeness.near_of`."""
+        with self._undisturbed():
+            return self._closeness.near_of(path, limit)
+
+    def _undisturbed(self) -> AbstractContextManager[None]:
+        """Hold embedding back while somebody waits for an answer."""
+        return nullcontext() if self.worker is None else self.worker.paused()
 
     def vectors(self, hashes: Sequence[str]) -> dict[str, bytes]:
         """Return the vectors of those hashes that have one, as float32 bytes."""
@@ -170,13 +201,8 @@ class Host:
             self._engine.wake()
 
     def _serve(self, number: int, what: str, arguments: tuple[Any, ...]) -> None:
-        calls: dict[str, Callable[..., object]] = {
-            "search": self._engine.search,
-            "vectors": self._engine.vectors,
-            "embed": self._engine.embed,
-        }
         try:
-            value = calls[what](*arguments)
+            value = self._engine.calls[what](*arguments)
         except VectorsBroken as error:
             self._engine.tables.reset(broken=self._engine.worker is not None)
             self._answer(number, "error", f"the vectors are being made anew: {error}")

@@ -1,0 +1,53 @@
+"""Meaning without a child process and without a model: the real engine, fed by hashed words, in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from vault_memex.errors import MemexError
+from vault_memex.index.meaning import Meaning, MeaningState, MeaningUnavailable
+from vault_memex.index.meaning_child import Engine
+from vault_memex.store.ephemeral import EphemeralTables, HashEmbedder
+from vault_memex.store.vectors import SharedTables
+
+
+class MeaningHere(Meaning):
+    """Give it as `build_meaning`; `embed_all` brings the vectors up to the notes."""
+
+    def __init__(self, root: Path, cache: Path, model: str, catalogue_fingerprint: str) -> None:
+        super().__init__(root, cache, model, catalogue_fingerprint)
+        self.embedder = HashEmbedder()
+        self.fingerprint = self.embedder.fingerprint
+        kept = EphemeralTables()
+        self.engine = Engine(
+            root,
+            cache,
+            model,
+            catalogue_fingerprint,
+            embedder=self.embedder,
+            tables=SharedTables(lambda _: kept),
+        )
+
+    def embed_all(self) -> None:
+        source = self.engine.source
+        store = self.engine.tables.get().open_table(self.fingerprint, self.embedder.dimension, self.embedder.model)
+        while keys := source.next_passages(self.fingerprint, 500):
+            texts = source.passage_texts(keys)
+            store.add(list(texts), self.embedder.embed_passages(list(texts.values())))
+            source.mark_embedded(self.fingerprint, texts)
+
+    def state(self) -> MeaningState:
+        return MeaningState(self.model, "ready")
+
+    def wake(self) -> None:
+        """There is nobody to wake."""
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def _ask(self, what: str, *arguments: object, patience: float) -> Any:
+        try:
+            return self.engine.calls[what](*arguments)
+        except MemexError as error:
+            raise MeaningUnavailable(error.message) from error

@@ -1,0 +1,72 @@
+"""Which notes lie near a text or a note. Runs in the meaning process, which holds the vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from vault_memex.index.embedding_queue import PassageKey
+from vault_memex.index.passage_source import VaultPassages
+from vault_memex.store.catalogue import Catalogue, PassageRow
+from vault_memex.store.embedding import Embedder
+from vault_memex.store.vectors import VectorStore
+
+if TYPE_CHECKING:
+    from vault_memex.store.embedding import Vectors
+
+Active = Callable[[], tuple[VectorStore, Embedder]]
+Hits = list[tuple[str, float]]  # (path of a note, cosine distance), nearest first
+
+MOST_TEXTS = 16  # passages that are embedded while somebody waits, some 30 ms each
+
+
+class Closeness:
+    """Answers about the notes of one vault. `active` gives the vectors to look at and their model."""
+
+    def __init__(self, catalogue: Catalogue, source: VaultPassages, active: Active) -> None:
+        self._catalogue = catalogue
+        self._source = source
+        self._active = active
+
+    def near_notes(self, texts: Sequence[str], limit: int) -> list[Hits]:
+        """Return, for each text as a passage, the notes of the `limit` passages nearest to it.
+
+        A note may stand there several times, once for each of its passages. Of more than 16 texts the first count.
+        """
+        if not texts:
+            return []
+        store, embedder = self._active()
+        return [self._search(store, vector, limit) for vector in embedder.embed_passages(texts[:MOST_TEXTS])]
+
+    def near_of(self, path: str, limit: int) -> Hits:
+        """Return the notes nearest to a note, each once, by the nearest pair of passages; at most `limit`.
+
+        A note that was written a moment ago has no vectors yet: it is embedded on the way.
+        """
+        rows = self._catalogue.find_passages(path)
+        if not rows:
+            return []
+        store, embedder = self._active()
+        known = store.get([row.hash for row in rows])
+        vectors = [known[row.hash] for row in rows if row.hash in known]
+        vectors += self._embed_missing(embedder, [row for row in rows if row.hash not in known])
+        nearest: dict[str, float] = {}
+        for vector in vectors:
+            for other, distance in self._search(store, vector, limit + len(rows)):
+                if other != path:
+                    nearest[other] = min(distance, nearest.get(other, distance))
+        return sort_hits(nearest.items())[:limit]
+
+    def _embed_missing(self, embedder: Embedder, rows: Sequence[PassageRow]) -> Iterable[Vectors]:
+        keys = [PassageKey(r.hash, r.path, r.start, r.end, r.chars) for r in rows[:MOST_TEXTS]]
+        texts = self._source.passage_texts(keys) if keys else {}
+        return list(embedder.embed_passages(list(texts.values()))) if texts else []
+
+    def _search(self, store: VectorStore, vector: Vectors, limit: int) -> Hits:
+        distances = {near.hash: near.distance for near in store.search(vector, limit)}
+        return sort_hits((row.path, distances[row.hash]) for row in self._catalogue.get_passages(distances))
+
+
+def sort_hits(hits: Iterable[tuple[str, float]]) -> Hits:
+    """Return hits by distance, then by path."""
+    return sorted(hits, key=lambda hit: (hit[1], hit[0]))
