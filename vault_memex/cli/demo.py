@@ -18,6 +18,7 @@ from mcp.types import CallToolResult, TextContent
 from rich.console import Console
 from rich.panel import Panel
 from rich.syntax import Syntax
+from rich.text import Text
 
 from vault_memex.errors import VaultError
 from vault_memex.sample import find_sample_vault
@@ -100,7 +101,7 @@ async def _show_search(client: Client) -> None:
         result = await _call(client, "search", {"query": question, "limit": 3})
         took = (time.perf_counter() - started) * 1000
         console.print(
-            Panel(_text(result), title=f"search · {language} · {question} · {took:.0f} ms", expand=False)
+            Panel(Text(_text(result)), title=f"search · {language} · {question} · {took:.0f} ms", expand=False)
         )
 
 
@@ -121,7 +122,7 @@ async def _wait_for_meaning(client: Client) -> str:
 
 async def _show_edit(client: Client, vault: Path) -> None:
     section = await _call(client, "get", {"ref": "Harbour Café tableware", "section": "Where we are"})
-    console.print(Panel(_text(section), title="get · one section", expand=False))
+    console.print(Panel(Text(_text(section)), title="get · one section", expand=False))
     await _call(
         client,
         "edit",
@@ -165,4 +166,4 @@ async def _show_outside_edit(client: Client, vault: Path) -> None:
             await anyio.sleep(0.02)
     took = (time.perf_counter() - started) * 1000
     title = f"a file written by another program · found after {took:.0f} ms"
-    console.print(Panel(_text(result), title=title, expand=False))
+    console.print(Panel(Text(_text(result)), title=title, expand=False))

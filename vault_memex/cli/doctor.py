@@ -109,7 +109,7 @@ def _check_model(vault: Vault) -> Check:
         state = vault.meaning.state()
     done, total = vault.meaning.count_embedded(vault.catalogue)
     took = time.perf_counter() - started
-    if state.state in {"unavailable", "starting", "off"}:
+    if state.state in {"unavailable", "starting", "idle"}:
         why = state.reason or f"not loaded after {took:.0f} s"
         return Check("model", "fault", f"{vault.meaning.model}: {why} Search works by words only.")
     return Check(

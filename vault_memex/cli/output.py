@@ -1,4 +1,8 @@
-"""Printing: tables for people, JSON for scripts."""
+"""Printing: lists and tables for people, JSON for scripts.
+
+What notes say is printed as it stands: rich reads `[x]` in a plain string as markup and drops it, so every text
+goes through `Text`.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +24,34 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
     """Print rows as a table that fits the terminal."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*("" if cell is None else str(cell) for cell in row))
-    Console().print(table)
+        table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
+    Console(highlight=False).print(table)
+
+
+Line = tuple[str, str]
+"""A style and a text."""
+
+
+def print_block(lines: Sequence[Line], indent: int = 3) -> None:
+    """Print a first line and, below it and indented, the others.
+
+    A terminal gets them wrapped to its width; a pipe gets each line whole, for grep and the like.
+    """
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for number, (style, text) in enumerate(lines):
+        shown, left = Text(text, style), indent if number else 0
+        if console.is_terminal:
+            console.print(Padding(shown, (0, 0, 0, left)))
+        else:
+            console.print(" " * left + text, soft_wrap=True, markup=False, emoji=False)
 
 
 class Advance(Protocol):
@@ -54,3 +81,16 @@ def progress(what: str) -> Iterator[Advance]:
             bar.update(task, completed=done, total=total)
 
         yield advance
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say on stderr what is being waited for; nothing when stderr is not a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield

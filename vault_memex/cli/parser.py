@@ -72,47 +72,65 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _add_index(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = _command(commands, "index", "Bring the index up to date with the files.")
+    command = _command(commands, "index", "Bring the index up to date with the files, and embed what is new.")
     command.add_argument("--no-vectors", action="store_true", help="words and links only")
     command.add_argument("--rebuild", action="store_true", help="throw the index away first")
     command.add_argument("--verify", action="store_true", help="hash every file instead of trusting its times")
-    command.add_argument("--json", action="store_true", help="print the result as JSON")
+    _add_json(command)
 
 
 def _add_search(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = _command(commands, "search", "Find notes.")
-    command.add_argument("query", nargs="*", help="words; operators OR, NOT, -word, ( ) and quotes work")
-    command.add_argument("--mode", choices=("hybrid", "exact", "strict"), default="hybrid")
-    command.add_argument("-n", "--limit", type=int, default=10)
-    command.add_argument("--offset", type=int, default=0)
-    command.add_argument("--tag", action="append", default=[], help="may be repeated; all must be on the note")
-    command.add_argument("--folder", default="")
-    command.add_argument("--layer", choices=("past", "state", "rule"), default="")
-    command.add_argument("--property", action="append", default=[], metavar="KEY=VALUE", help="value as YAML")
-    command.add_argument("--since", default="", help="changed on or after this date")
+    command = _command(commands, "search", "Find notes by words and meaning, or list them by filters.")
+    command.add_argument("query", nargs="*", help="words; operators OR, NOT, ( ) and quotes work")
     command.add_argument(
-        "--order", default="", help="relevance, updated_desc, updated_asc, created_desc, created_asc"
+        "--mode",
+        choices=("hybrid", "exact", "strict"),
+        default="hybrid",
+        help="words and meaning (default), words as written, or strong matches only",
     )
-    command.add_argument("--explain", action="store_true", help="say why each row is there")
-    command.add_argument("--json", action="store_true")
+    command.add_argument("-n", "--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)")
+    command.add_argument("--offset", type=int, default=0, metavar="N", help="rows to skip")
+    command.add_argument(
+        "--tag", action="append", default=[], metavar="TAG", help="must be on the note; may be repeated"
+    )
+    command.add_argument("--folder", default="", metavar="PATH", help="a folder with its subfolders")
+    command.add_argument("--layer", choices=("past", "state", "rule"), default="", help="of the note")
+    command.add_argument(
+        "--property",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a property as in frontmatter, or an operator: 'priority={$gte: 2}'; may be repeated",
+    )
+    command.add_argument("--since", default="", metavar="DATE", help="changed on or after this date")
+    command.add_argument(
+        "--order",
+        choices=("relevance", "updated_desc", "updated_asc", "created_desc", "created_asc"),
+        default="",
+        help="default: relevance with words, else last change first",
+    )
+    command.add_argument("--explain", action="store_true", help="say why each note is there")
+    _add_json(command)
 
 
 def _add_get(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = _command(commands, "get", "Show a note.")
+    command = _command(commands, "get", "Show a note with its links, as an assistant gets it.")
     command.add_argument("ref", help="title, path, [[link]] or #number")
-    command.add_argument("--section", default="")
-    command.add_argument("--depth", type=int, default=0, choices=(0, 1, 2))
-    command.add_argument("--json", action="store_true")
+    command.add_argument(
+        "--section", default="", metavar="HEADING", help="one heading: Log, '## Log' or 'Alpha > Log'"
+    )
+    command.add_argument(
+        "--depth", type=int, default=0, choices=(0, 1, 2), help="also list notes one or two links away"
+    )
+    _add_json(command)
 
 
 def _add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = _command(commands, "status", "Show what the index covers.")
-    command.add_argument("--json", action="store_true")
+    _add_json(_command(commands, "status", "Show what the index covers, without bringing it up to date."))
 
 
 def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = _command(commands, "doctor", "Check vault, index, model, git and one real MCP round trip.")
-    command.add_argument("--json", action="store_true")
+    _add_json(_command(commands, "doctor", "Check vault, index, model, git and one real MCP round trip."))
 
 
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -120,3 +138,7 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         commands, "demo", "Show everything on a copy of the sample vault, through the real server.", vault=False
     )
     command.add_argument("--keep", action="store_true", help="leave the temporary folder and print where it is")
+
+
+def _add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print JSON instead")

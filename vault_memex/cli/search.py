@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
-
-import yaml
 
 from vault_memex.cli.opening import opened
-from vault_memex.cli.output import print_json, print_table
+from vault_memex.cli.output import Line, print_block, print_json, waiting
 from vault_memex.core.filters import parse_filters
+from vault_memex.core.frontmatter import split_frontmatter
+from vault_memex.core.note import PropertyValue
 from vault_memex.errors import InvalidArgument
 from vault_memex.services.retrieval import SearchRequest
+from vault_memex.services.rows import SearchRow
+from vault_memex.vault import Vault
 
 CLI_PATIENCE = 20.0  # seconds to wait for the model: a person asked for meaning and waits for it
 
@@ -27,43 +28,59 @@ def run(options: argparse.Namespace) -> int:
     )
     with opened(options) as vault:
         vault.refresh()
-        answer = vault.retrieval.search(
-            SearchRequest(
-                query=" ".join(options.query),
-                mode=options.mode,
-                filters=filters,
-                limit=options.limit,
-                offset=options.offset,
-                order=options.order,
-                explain=options.explain,
-                patience=CLI_PATIENCE,
-            )
+        request = SearchRequest(
+            query=" ".join(options.query),
+            mode=options.mode,
+            filters=filters,
+            limit=options.limit,
+            offset=options.offset,
+            order=options.order,
+            explain=options.explain,
+            patience=CLI_PATIENCE,
+            words_only=_why_words_only(vault),
         )
+        with waiting("Searching"):
+            answer = vault.retrieval.search(request)
     if options.json:
         print_json(answer)
         return 0 if answer.rows else 1
-    columns = ["note", "changed", "section", "text"] + (["why"] if options.explain else [])
-    rows = [
-        [
-            row.path.removesuffix(".md"),
-            row.updated[:10],
-            " > ".join(row.matched_section),
-            row.matched_text or row.summary or "",
-            *([row.why or ""] if options.explain else []),
-        ]
-        for row in answer.rows
-    ]
-    if rows:
-        print_table(columns, rows)
-    print(f"{answer.returned} of {answer.total}. " + " ".join(answer.remarks()))
+    for number, row in enumerate(answer.rows, answer.offset + 1):
+        print_block(_describe(number, row))
+    head = f"{answer.returned} of {answer.total} notes." if answer.rows else "No note matches."
+    for line in (head, *answer.remarks()):
+        print_block([("dim", line)])
     return 0 if answer.rows else 1
 
 
-def _parse_properties(given: list[str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _describe(number: int, row: SearchRow) -> list[Line]:
+    facts = (row.title, f"changed {row.updated[:10]}", row.layer or "", ", ".join(row.tags[:6]))
+    lines = [
+        ("bold", f"{number}. {' · '.join(fact for fact in facts if fact)}"),
+        ("cyan", row.path),
+        ("italic", " > ".join(row.matched_section)),
+        ("", " ".join((row.matched_text or row.summary or "").split())),
+        ("dim", f"why: {row.why}" if row.why else ""),
+    ]
+    return [(style, text) for style, text in lines if text]
+
+
+def _why_words_only(vault: Vault) -> str:
+    """Return why there is no use in loading the model, if so: a one-off command does not embed a vault."""
+    embedded, passages = vault.meaning.count_embedded(vault.catalogue)
+    if vault.meaning.enabled and passages and not embedded:
+        return "no passage has been embedded yet; `vault-memex index` does it, and so does a server."
+    return ""
+
+
+def _parse_properties(given: list[str]) -> dict[str, PropertyValue]:
+    """Return the conditions; a value means what it means in the frontmatter of a note."""
+    values: dict[str, PropertyValue] = {}
     for item in given:
         name, sign, value = item.partition("=")
         if not sign:
             raise InvalidArgument("property", f"--property {item}: write KEY=VALUE, for example status=active.")
-        values[name] = yaml.safe_load(value)
+        block = split_frontmatter(f"---\nvalue: {value}\n---\n")
+        if block.error or set(block.properties) != {"value"}:
+            raise InvalidArgument("property", f"--property {item}: {value!r} is no YAML value. Put it in quotes.")
+        values[name] = block.properties["value"]
     return values

@@ -50,7 +50,7 @@ class MeaningState:
     """What the child says of itself."""
 
     model: str
-    state: str  # off, starting, ready, embedding, unavailable
+    state: str  # off, idle (not started, or ended after a quiet while), starting, ready, embedding, unavailable
     reason: str = ""
 
 
@@ -137,7 +137,7 @@ class Meaning:
         with self._lock:
             child = self._child
             if child is None or not child.alive:
-                return MeaningState(self.model, "unavailable" if self._reason else "off", self._reason)
+                return MeaningState(self.model, "unavailable" if self._reason else "idle", self._reason)
         if not child.ready.done():
             return MeaningState(self.model, "starting")
         try:

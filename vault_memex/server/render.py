@@ -194,13 +194,13 @@ def render_status(answer: StatusAnswer) -> str:
     """Return the state in a few lines."""
     index, meaning = answer.index, answer.meaning
     progress = f" ({index.done} of {index.to_do})" if index.state == "indexing" else ""
-    keeper = "kept by this process" if index.leader else "kept by another process"
+    keeper = " · kept by this process" if index.leader else ""
     bare = answer.without_tags_or_summary
     untidy = f"{answer.unresolved_links} unresolved links, {bare} notes without tags or summary"
     lines = [
-        f"vault: {answer.vault} · {answer.notes} notes, {answer.attachments} other files",
+        f"vault: {answer.vault} · notes: {answer.notes} · other files: {answer.attachments}",
         f"connected as: {answer.connection} · role {answer.role} · policy {answer.policy}",
-        f"index: {index.state}{progress} · {keeper} · {index.watching}",
+        f"index: {index.state}{progress}{keeper} · {index.watching}",
         f"meaning: {meaning.state} · {meaning.model} · {meaning.embedded} of {meaning.passages} passages"
         + (f" · {meaning.reason}" if meaning.reason else ""),
         f"git: {answer.git}",

@@ -45,6 +45,7 @@ class SearchRequest:
     prefer_working: bool = False
     explain: bool = False
     patience: float = PATIENCE_SECONDS  # seconds to wait for a model that is being loaded
+    words_only: str = ""  # why meaning is not asked for, when it is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +165,8 @@ class Retrieval:
         if request.mode == "exact" or (query.exact and request.mode == "hybrid"):
             return _Found(self._find_exact(query, allowed))
         hits: Sequence[Hit] = ()
-        unavailable = None
-        if not query.exact:
+        unavailable = request.words_only or None
+        if not query.exact and unavailable is None:
             try:
                 hits = self._find_near(request, allowed, narrowed=narrowed)
             except MeaningUnavailable as error:

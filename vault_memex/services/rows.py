@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,6 +70,7 @@ class RowBuilder:
         rows = []
         for note in page:
             section, text = self._find_text(note, query, STRICT_CHARS if strong is not None else MATCHED_CHARS)
+            text = _without_heading(text, section)
             why = [*([strong[note.path]] if strong else []), *note.why] if explain and not query.is_empty else []
             rows.append(
                 _build_row(
@@ -138,6 +140,17 @@ def _build_row(
         why=why,
         distance=round(distance, 3) if distance is not None else None,
     )
+
+
+_HEADING_MARKS = re.compile(r"#{1,6} ")
+
+
+def _without_heading(text: str | None, section: tuple[str, ...]) -> str | None:
+    """Return the text without the heading it begins with: the row names the section already."""
+    marks = _HEADING_MARKS.match(text) if text and section else None
+    if text is None or marks is None or not text.startswith(section[-1], marks.end()):
+        return text
+    return text[marks.end() + len(section[-1]) :].strip() or text
 
 
 def _cut(text: str | None, limit: int) -> str | None:

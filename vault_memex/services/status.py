@@ -30,7 +30,7 @@ class IndexStatus:
 class MeaningStatus:
     """How far the vectors are."""
 
-    state: str  # off, starting, ready, embedding, unavailable
+    state: str  # off, idle, starting, ready, embedding, unavailable
     model: str
     passages: int
     embedded: int

@@ -128,7 +128,7 @@ def find_links(db: sqlite3.Connection, path: str) -> tuple[LinkRow, ...]:
 
 def _find_link_rows(db: sqlite3.Connection, condition: str, path: str) -> tuple[LinkRow, ...]:
     rows = db.execute(f"SELECT {_LINK_COLUMNS} WHERE {condition}", (path,))
-    return tuple(LinkRow(*row) for row in rows)
+    return tuple(LinkRow(*(*row[:-1], bool(row[-1]))) for row in rows)
 
 
 def find_sources(db: sqlite3.Connection, keys: Iterable[str]) -> tuple[str, ...]:

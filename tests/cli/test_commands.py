@@ -1,0 +1,190 @@
+"""The commands as a person and a script see them: output, exit status, errors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from vault_memex.cli import main
+from vault_memex.cli.output import print_table
+
+
+@dataclass(frozen=True)
+class Ran:
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(sample: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command on the sample vault, by words only unless the test says otherwise."""
+    monkeypatch.setenv("VAULT_MEMEX_VAULT", str(sample))
+    monkeypatch.setenv("VAULT_MEMEX_MODEL", "none")
+
+    def run_one(*arguments: str) -> Ran:
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        captured = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), captured.out, captured.err)
+
+    return run_one
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("index", "--no-vectors"),
+        ("search", "kiln"),
+        ("get", "Kiln Berta"),
+        ("status",),
+    ],
+)
+def test_json_is_all_there_is_on_standard_output(run: Run, arguments: tuple[str, ...]) -> None:
+    ran = run(*arguments, "--json")
+
+    assert (0, "") == (ran.status, ran.err)
+    assert isinstance(json.loads(ran.out), dict)
+
+
+def test_search_prints_a_list_with_path_section_and_text(run: Run) -> None:
+    ran = run("search", "front-loader", "contactor", "--limit", "1")
+
+    assert 0 == ran.status
+    assert [
+        "1. 2026-10-14 Electrician about the kiln feed",
+        "   Meetings/2026-10-14 Electrician about the kiln feed.md",
+        "   Electrician about the kiln feed",
+    ] == [ran.out.splitlines()[0].partition(" · ")[0], *ran.out.splitlines()[1:3]]
+    assert "contactor outside the kiln room" in ran.out.splitlines()[3]
+
+
+def test_search_says_with_its_status_that_nothing_matches(run: Run) -> None:
+    ran = run("search", "quasar")
+
+    assert 1 == ran.status
+    assert ran.out.startswith("No note matches.\nNowhere in the vault: quasar.\n")
+
+
+def test_brackets_of_notes_are_printed_as_they_stand(run: Run, sample: Path) -> None:
+    (sample / "Odd.md").write_text("- [x] zorb done\n- [/] half\n- [bold]not bold[/]\n", encoding="utf-8")
+
+    assert "- [x] zorb done - [/] half - [bold]not bold[/]" in run("search", "zorb").out
+
+
+def test_a_table_prints_brackets_as_they_stand(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["what"], [["[x] and [/closing]"]])
+
+    assert "[x] and [/closing]" in capsys.readouterr().out
+
+
+def test_a_terminal_gets_lines_within_its_width(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", "80")
+
+    shown = run("search", "kiln").out.splitlines()
+
+    assert [] == [line for line in shown if len(line.rstrip()) > 80]
+    assert any(line.startswith("   ") and len(line.rstrip()) > 60 for line in shown)
+
+
+def test_meaning_is_not_waited_for_when_nothing_is_embedded(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VAULT_MEMEX_MODEL")
+
+    answer = json.loads(run("search", "kiln", "--json").out)
+
+    assert "`vault-memex index`" in answer["semantic_search_unavailable"]
+    assert answer["rows"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "titles"),
+    [
+        ("status=active", {"Boathouse renovation", "Harbour Café tableware", "설날 여행 계획"}),
+        ("priority={$gte: 2}", {"Boathouse renovation"}),
+        ("decided_by=[Asel, Tomas]", {"2025-04-10 Cone 6 for the café line", "2026-09-30 Berta is retired"}),
+        ("due=2026-12-15", {"Harbour Café tableware"}),
+        ("permits.kiln.number=2026/31", {"Boathouse renovation"}),
+    ],
+)
+def test_a_property_is_written_as_in_frontmatter(run: Run, condition: str, titles: set[str]) -> None:
+    found = json.loads(run("search", "--property", condition, "--json").out)
+
+    assert titles == {row["title"] for row in found["rows"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("get", "Kiln"), "No note 'Kiln'. Near: Studio/Kiln Berta.md"),
+        (("get", "Kiln Berta", "--section", "Price"), "Kiln Berta > Habits"),
+        (("search", "--property", "status"), "write KEY=VALUE"),
+        (("search", "--property", "a={"), "no YAML value"),
+        (("search", "--since", "yesterday", "x"), "updated_after"),
+        (("status", "--vault", "/nowhere/at/all"), "There is no folder"),
+        (("init", "/nowhere/at/all"), "is not a folder"),
+    ],
+)
+def test_what_the_caller_can_mend_is_said_on_standard_error(
+    run: Run, arguments: tuple[str, ...], said: str
+) -> None:
+    ran = run(*arguments)
+
+    assert (2, "") == (ran.status, ran.out)
+    assert ran.err.startswith("vault-memex: ")
+    assert said in ran.err
+
+
+def test_outside_of_any_vault_the_command_says_how_to_name_one(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VAULT_MEMEX_VAULT")
+    monkeypatch.chdir(tmp_path)
+
+    ran = run("status")
+
+    assert 2 == ran.status
+    assert "--vault DIR" in ran.err
+
+
+def test_a_folder_inside_the_vault_is_enough(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VAULT_MEMEX_VAULT")
+    monkeypatch.chdir(sample / "Studio" / "Log")
+
+    assert "vault: vault · " in run("status").out
+
+
+def test_init_says_what_it_made_and_how_to_connect(run: Run, sample: Path) -> None:
+    ran = run("init", str(sample))
+
+    assert 0 == ran.status
+    assert f"claude mcp add memory -- vault-memex serve --vault {sample}" in ran.out
+    assert (sample / ".memex" / "config.toml").is_file()
+
+
+def test_no_command_prints_the_help(run: Run) -> None:
+    ran = run()
+
+    assert 0 == ran.status
+    assert "usage: vault-memex" in ran.out
+
+
+def test_a_closed_pipe_is_no_error(sample: Path) -> None:
+    command = f"{sys.executable} -m vault_memex get 'Kiln Berta' --vault '{sample}' | head -n 1"
+
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], check=False, capture_output=True, text=True, timeout=60
+    )
+
+    assert ("# Kiln Berta\n", "") == (done.stdout, done.stderr)
