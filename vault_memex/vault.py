@@ -29,6 +29,7 @@ from vault_memex.services.reading import Reading
 from vault_memex.services.relinking import Relinker
 from vault_memex.services.retrieval import Retrieval
 from vault_memex.services.rows import RowBuilder
+from vault_memex.services.standing import Standing
 from vault_memex.services.status import Status
 from vault_memex.services.vocabulary import Vocabulary
 from vault_memex.store.catalogue import Catalogue
@@ -97,11 +98,13 @@ class Vault:
 
     def _add_reads(self, clock: Callable[[], datetime]) -> None:
         files, git = self.files, Git(self.root)  # a Git of its own: the transactor's is busy with commits
-        self.reading = Reading(files, self.catalogue, self.indexer, self.snapshot)
+        self.standing = Standing(self.catalogue, self.snapshot, clock)
+        self.reading = Reading(files, self.catalogue, self.indexer, self.standing, self.snapshot)
         self.retrieval = Retrieval(
             catalogue=self.catalogue,
             meaning=self.meaning,
             rows=RowBuilder(files, self.catalogue),
+            standing=self.standing,
             snapshot=self.snapshot,
             indexing=self.background.find_remark,
             clock=clock,

@@ -115,6 +115,9 @@ def render_search(answer: SearchAnswer) -> str:
 def _render_row(number: int, row: SearchRow) -> str:
     facts = [row.layer or "", f"updated {row.updated[:10]}", ", ".join(row.tags[:6])]
     lines = [f"{number}. {row.title}{_tag(row.note_id)} — {row.path} · " + " · ".join(f for f in facts if f)]
+    if row.validity:
+        instead = f", read {row.superseded_by}" if row.superseded_by else ""
+        lines.append(f"   {row.validity.replace('_', ' ')}{instead}")
     if row.matched_section:
         lines.append(f"   in: {' > '.join(row.matched_section)}")
     text = row.matched_text or row.summary

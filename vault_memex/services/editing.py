@@ -13,7 +13,7 @@ from vault_memex.core.diff import render_diff
 from vault_memex.core.property_edit import plan_properties, render_note
 from vault_memex.core.revision import revision_of
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import folder_of, name_key, stem_of
+from vault_memex.core.text import folder_of, name_key, stem_of, without_md
 from vault_memex.errors import (
     AlreadyExists,
     InvalidArgument,
@@ -112,7 +112,8 @@ class Editing:
             )
             applied = self._apply(change)
             self._catalogue.set_note_ids({path: number})
-        return self._answer("created", path, applied, data_before="", before=before)
+        answer = self._answer("created", path, applied, data_before="", before=before)
+        return replace(answer, title=request.title.strip())  # where no file can be called so, it is an alias
 
     def _find_free_path(self, folder: str, title: str) -> str:
         name = file_name_for_title(title)
@@ -144,8 +145,11 @@ class Editing:
     def _render_amended(self, ref: str) -> str:
         if not ref:
             return ""
-        record, _, _ = self._reading.find_note(ref)
-        return f"[[{stem_of(record.path)}]]"
+        record, _, _ = self._reading.find_note(ref, writing=True)
+        name = stem_of(record.path)
+        namesakes = self._snapshot().by_title_key.get(name_key(name), ())
+        unique = sum(name_key(stem_of(note.path)) == name_key(name) for note in namesakes) == 1
+        return f"[[{name if unique else without_md(record.path)}]]"
 
     def _attribution(self, layer: str) -> dict[str, str]:
         if self._config.role == "owner":

@@ -13,6 +13,7 @@ from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import BOM, find_safe_cut, name_key
 from vault_memex.errors import InvalidArgument, MemexError, NotFound
 from vault_memex.index.indexer import Indexer
+from vault_memex.services.standing import Standing
 from vault_memex.store.catalogue import Catalogue, LinkRow, Neighbour
 from vault_memex.store.files import FileText, VaultFiles
 
@@ -76,8 +77,14 @@ class Reading:
     """Reads of one vault."""
 
     def __init__(
-        self, files: VaultFiles, catalogue: Catalogue, indexer: Indexer, snapshot: Callable[[], Snapshot]
+        self,
+        files: VaultFiles,
+        catalogue: Catalogue,
+        indexer: Indexer,
+        standing: Standing,
+        snapshot: Callable[[], Snapshot],
     ) -> None:
+        self._standing = standing
         self._files = files
         self._catalogue = catalogue
         self._indexer = indexer
@@ -180,13 +187,14 @@ class Reading:
             backlinks_total=len(backlinks),
             neighbours=self._catalogue.find_neighbours(record.path, request.depth) if request.depth else (),
             same_title=others,
-            notices=tuple(
-                dict.fromkeys(
-                    (*record.notices, *note.notices, *([file.not_writable] if file.not_writable else []))
-                )
-            ),
+            notices=self._find_notices(record, note, file),
             raw_frontmatter=_raw_frontmatter(note),
         )
+
+    def _find_notices(self, record: NoteRecord, note: ParsedNote, file: FileText) -> tuple[str, ...]:
+        standing = self._standing.find().describe(record)
+        locked = [file.not_writable] if file.not_writable else []
+        return tuple(dict.fromkeys((*standing, *record.notices, *note.notices, *locked)))
 
 
 def _selected(note: ParsedNote, name: str) -> tuple[tuple[str, ...], str]:

@@ -17,8 +17,8 @@ from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.errors import InvalidArgument
 from vault_memex.index.meaning import PATIENCE_SECONDS, Meaning, MeaningUnavailable
 from vault_memex.memory.thresholds import get_shipped
-from vault_memex.memory.validity import check_holds, find_expired
 from vault_memex.services.rows import RowBuilder, SearchRow
+from vault_memex.services.standing import Standing, Standings
 from vault_memex.store.catalogue import Catalogue
 
 Mode = Literal["hybrid", "exact", "strict"]
@@ -108,12 +108,14 @@ class Retrieval:
         catalogue: Catalogue,
         meaning: Meaning,
         rows: RowBuilder,
+        standing: Standing,
         snapshot: Callable[[], Snapshot],
         indexing: Callable[[], str | None],
         clock: Callable[[], datetime],
     ) -> None:
         self._catalogue = catalogue
         self._meaning = meaning
+        self._standing = standing
         self._thresholds = get_shipped(meaning.model)
         self._rows = rows
         self._snapshot = snapshot
@@ -135,7 +137,8 @@ class Retrieval:
         candidates = found.ranked
         if found.strong is not None:
             candidates = [note for note in candidates if note.path in found.strong]
-        ranked = order_notes(candidates, request, query, allowed, self._now())
+        standings = self._standing.find()
+        ranked = order_notes(candidates, request, query, allowed, standings)
         limit = max(1, min(request.limit, MOST_ROWS[request.mode]))
         page = ranked[request.offset : request.offset + limit]
         strict = request.mode == "strict" and not query.is_empty
@@ -144,7 +147,7 @@ class Retrieval:
             total=len(ranked),
             returned=len(page),
             offset=request.offset,
-            rows=self._rows.build(page, query, allowed, explain=request.explain, strong=found.strong),
+            rows=self._rows.build(page, query, allowed, standings, explain=request.explain, strong=found.strong),
             exact_match=request.mode == "exact" or query.exact,
             outcome="no_match" if strict and not ranked else "ok",
             weak_candidates=len(found.ranked) - len(ranked) if strict else None,
@@ -232,7 +235,7 @@ class Retrieval:
             records=allowed,
             all_words=all_words,
             phrases=phrases,
-            demoted=find_expired(allowed.values(), self._now()),
+            demoted=self._standing.find().fallen,
         )
 
     def _find_strong(
@@ -264,7 +267,11 @@ class Retrieval:
 
 
 def order_notes(
-    notes: Sequence[Ranked], request: SearchRequest, query: Query, records: Mapping[str, NoteRecord], now: str
+    notes: Sequence[Ranked],
+    request: SearchRequest,
+    query: Query,
+    records: Mapping[str, NoteRecord],
+    standings: Standings,
 ) -> list[Ranked]:
     """Return the notes in the order asked for: by default relevance with a query, newest change without.
 
@@ -276,16 +283,30 @@ def order_notes(
         by, _, direction = order.partition("_")
         ordered.sort(key=lambda note: note.path)
         ordered.sort(key=lambda note: str(getattr(records[note.path], by)), reverse=direction == "desc")
+    elif not query.is_empty:
+        ordered = put_corrections_first(ordered, standings)
     if request.prefer_working:
-        working = [n for n in ordered if _is_working(records[n.path], now)]
+        working = [n for n in ordered if _is_working(records[n.path], standings)]
         working.sort(key=lambda note: records[note.path].updated, reverse=True)
         first = {note.path for note in working}
         ordered = [*working, *(note for note in ordered if note.path not in first)]
     return ordered
 
 
-def _is_working(note: NoteRecord, now: str) -> bool:
-    return get_memory_type(note) == "working" and check_holds(note, now)
+def put_corrections_first(notes: Sequence[Ranked], standings: Standings) -> list[Ranked]:
+    """Return the notes with each correction that was found before what it corrects."""
+    found = {note.path: note for note in notes}
+    ordered: dict[str, Ranked] = {}
+    for note in notes:
+        successor = standings.check(note.path).successor
+        if successor in found:
+            ordered.setdefault(successor, found[successor])
+        ordered.setdefault(note.path, note)
+    return list(ordered.values())
+
+
+def _is_working(note: NoteRecord, standings: Standings) -> bool:
+    return get_memory_type(note) == "working" and standings.check(note.path).holds
 
 
 def _listed(note: NoteRecord) -> Ranked:

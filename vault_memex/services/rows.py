@@ -16,6 +16,8 @@ from vault_memex.core.ranking import Ranked
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import find_safe_cut
 from vault_memex.errors import MemexError
+from vault_memex.memory.amendments import SUPERSEDED_BY, Validity
+from vault_memex.services.standing import Standings
 from vault_memex.store.catalogue import Catalogue, PassageRow
 from vault_memex.store.files import VaultFiles
 
@@ -23,7 +25,6 @@ MATCHED_CHARS = 300
 STRICT_CHARS = 1_200
 SUMMARY_CHARS = 200
 PROPERTIES_CHARS = 200
-SUPERSEDED = "superseded_by"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class SearchRow:
     source_url: str | None = None
     properties: dict[str, Any] | None = None
     review: str | None = None  # pending, when it waits for approval
-    superseded_by: str | None = None
+    validity: str | None = None  # superseded, expired or not_yet_valid; None while it holds
+    superseded_by: str | None = None  # path of the newest correction
     tier: str | None = None  # all_words or related; None in a list
     matched_section: tuple[str, ...] = ()
     matched_text: str | None = None
@@ -62,6 +64,7 @@ class RowBuilder:
         page: Sequence[Ranked],
         query: Query,
         records: Mapping[str, NoteRecord],
+        standings: Standings,
         *,
         explain: bool,
         strong: Mapping[str, str] | None,
@@ -75,6 +78,7 @@ class RowBuilder:
             rows.append(
                 _build_row(
                     records[note.path],
+                    standings.check(note.path),
                     tier=None if query.is_empty else note.tier,
                     section=section,
                     text=text,
@@ -111,6 +115,7 @@ class RowBuilder:
 
 def _build_row(
     record: NoteRecord,
+    validity: Validity,
     *,
     tier: str | None,
     section: tuple[str, ...],
@@ -118,7 +123,7 @@ def _build_row(
     why: str | None,
     distance: float | None,
 ) -> SearchRow:
-    superseded = record.properties.get(SUPERSEDED)
+    named = record.properties.get(SUPERSEDED_BY)
     url = record.properties.get("source_url")
     return SearchRow(
         path=record.path,
@@ -133,7 +138,8 @@ def _build_row(
         source_url=url if isinstance(url, str) else None,
         properties=_shown_properties(record),
         review="pending" if record.pending else None,
-        superseded_by=str(superseded) if superseded else None,
+        validity=None if validity.holds else validity.status,
+        superseded_by=validity.successor or (str(named) if named else None),
         tier=tier,
         matched_section=section,
         matched_text=text,

@@ -17,14 +17,24 @@ from vault_memex.store import catalogue_passages as passages
 from vault_memex.store import catalogue_read as read
 from vault_memex.store import catalogue_words as words
 from vault_memex.store import catalogue_write as write
-from vault_memex.store.catalogue_links import LinkRow, Neighbour, UnresolvedLink
+from vault_memex.store.catalogue_links import LinkRow, Neighbour, PropertyLinkRow, UnresolvedLink
 from vault_memex.store.catalogue_passages import PassageRow
 from vault_memex.store.catalogue_read import KnownContent
 from vault_memex.store.catalogue_words import WordHit
 from vault_memex.store.connections import Connections
 from vault_memex.store.indexed import Applied, Batch
 
-__all__ = ["Applied", "Batch", "Catalogue", "LinkRow", "Neighbour", "PassageRow", "UnresolvedLink", "WordHit"]
+__all__ = [
+    "Applied",
+    "Batch",
+    "Catalogue",
+    "LinkRow",
+    "Neighbour",
+    "PassageRow",
+    "PropertyLinkRow",
+    "UnresolvedLink",
+    "WordHit",
+]
 
 
 class MatchPlan(Protocol):
@@ -139,6 +149,11 @@ class Catalogue:
         """Return the notes that have a link under one of these `core.links.link_key`s, sorted."""
         with self._reading() as db:
             return links.find_sources(db, keys)
+
+    def find_property_links(self, names: Iterable[str]) -> tuple[PropertyLinkRow, ...]:
+        """Return the links to notes that stand in these properties, by source."""
+        with self._reading() as db:
+            return links.find_property_links(db, names)
 
     def find_unresolved(self) -> tuple[UnresolvedLink, ...]:
         """Return the link targets without a file, the most wanted first."""

@@ -45,6 +45,15 @@ class Neighbour:
     links: int  # how many links tie it to what is one step nearer
 
 
+@dataclass(frozen=True, slots=True)
+class PropertyLinkRow:
+    """A link that stands in a property."""
+
+    source: str
+    target: str | None  # the note it leads to; None when none answers
+    key: str  # the property: "amends", or "amends.0" for an item of a list
+
+
 class LinkResolver:
     """`core.links.resolve_link` with the catalogue's files; each name is looked up once."""
 
@@ -135,6 +144,22 @@ def find_sources(db: sqlite3.Connection, keys: Iterable[str]) -> tuple[str, ...]
     """Return the notes that have a link kept under one of the keys, resolved or not, sorted."""
     query = "SELECT DISTINCT path FROM links JOIN files ON files.id = source WHERE link_key = ?"
     return tuple(sorted({path for key in keys for (path,) in db.execute(query, (key,))}))
+
+
+def find_property_links(db: sqlite3.Connection, names: Iterable[str]) -> tuple[PropertyLinkRow, ...]:
+    """Return the links to notes in these properties and in the items of their lists, by source."""
+    rows: list[PropertyLinkRow] = []
+    for name in names:
+        found = db.execute(
+            "SELECT source.path, target.path, property FROM links"
+            " JOIN files AS source ON source.id = links.source"
+            " LEFT JOIN files AS target ON target.id = links.resolved AND target.is_note"
+            # A slash is what follows a full stop: the range holds `name` and `name.0` and whatever is between.
+            " WHERE property >= ?1 AND property < ?1 || '/' AND (property = ?1 OR property >= ?1 || '.')",
+            (name,),
+        )
+        rows += (PropertyLinkRow(*row) for row in found)
+    return tuple(sorted(rows, key=lambda r: (r.source, r.key)))
 
 
 def find_unresolved(db: sqlite3.Connection) -> tuple[UnresolvedLink, ...]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from vault_memex.store.file_lock import FileLock, find_lock
 
 FILE_NAME = "catalogue.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 10.0
 
 # A file that is announced but not yet read has this stat signature, which no real file equals.
@@ -75,6 +75,7 @@ CREATE TABLE links(
 ) WITHOUT ROWID;
 CREATE INDEX links_by_key ON links(link_key);
 CREATE INDEX links_by_file ON links(resolved) WHERE resolved IS NOT NULL;
+CREATE INDEX links_by_property ON links(property) WHERE property IS NOT NULL;
 
 CREATE TABLE passages(
     id INTEGER PRIMARY KEY AUTOINCREMENT,  -- grows: the newest come first in the embedding queue

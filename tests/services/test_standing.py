@@ -1,0 +1,167 @@
+"""Corrections, amendments and dates: what search and get say of a note that no longer holds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import OpenVault
+from vault_memex.errors import PastImmutable, RuleUserOnly
+from vault_memex.services.reading import ReadRequest
+from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest
+from vault_memex.services.retrieval import SearchRequest
+from vault_memex.services.rows import SearchRow
+from vault_memex.vault import Vault, open_vault
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+def write(root: Path, path: str, body: str, **properties: Any) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = "".join(f"{name}: {value}\n" for name, value in properties.items())
+    file.write_text(f"---\n{lines}---\n{body}\n" if lines else f"{body}\n", encoding="utf-8")
+
+
+def rows_of(vault: Vault, query: str) -> list[SearchRow]:
+    return list(vault.retrieval.search(SearchRequest(query)).rows)
+
+
+def notices_of(vault: Vault, ref: str) -> list[str]:
+    return list(vault.reading.get(ref, ReadRequest()).notices)
+
+
+@pytest.fixture
+def chain(folder: Path) -> Path:
+    """A record, what continues it, and two corrections, the second of the first."""
+    write(folder, "Log/Kiln.md", "The zirkon kiln takes 40 minutes zirkon.", layer="past", created="2026-01-01")
+    write(folder, "Log/More.md", "It was windy.", layer="past", created="2026-01-02", amends='"[[Kiln]]"')
+    fix = {"layer": "past", "amend_kind": "corrects"}
+    write(folder, "Log/Fix.md", "Zirkon: 50.", created="2026-02-01", amends='"[[Kiln]]"', **fix)
+    write(folder, "Log/Fix again.md", "Zirkon: 55.", created="2026-03-01", amends='"[[Log/Fix]]"', **fix)
+    return folder
+
+
+def test_a_corrected_note_names_the_newest_correction_and_is_demoted_not_hidden(
+    chain: Path, opening: OpenVault
+) -> None:
+    rows = rows_of(opening(chain), "zirkon")
+
+    assert {
+        "Log/Kiln.md": ("superseded", "Log/Fix again.md"),
+        "Log/Fix.md": ("superseded", "Log/Fix again.md"),
+        "Log/Fix again.md": (None, None),
+    } == {row.path: (row.validity, row.superseded_by) for row in rows}
+    assert "Log/Fix again.md" == rows[0].path
+
+
+def test_get_says_what_to_read_instead_and_what_continues_the_note(chain: Path, opening: OpenVault) -> None:
+    vault = opening(chain)
+
+    assert [
+        "Superseded: this was corrected. Read Log/Fix again.md instead.",
+        "Continued in: Log/More.md.",
+        "Corrected by: Log/Fix.md.",
+    ] == notices_of(vault, "Kiln")
+    assert [] == notices_of(vault, "Fix again")
+
+
+def test_a_correction_that_is_deleted_corrects_nothing_any_more(chain: Path, opening: OpenVault) -> None:
+    vault = opening(chain)
+    vault.editing.retire(RetireRequest("Log/Fix again", "wrong"))
+
+    assert ("superseded", "Log/Fix.md") == next(
+        (row.validity, row.superseded_by) for row in rows_of(vault, "zirkon") if row.path == "Log/Kiln.md"
+    )
+
+
+@pytest.mark.parametrize("ref", ["'7'", "7", "Old plan", "'#7'"])
+def test_a_number_or_title_without_brackets_names_the_amended_note_too(
+    folder: Path, opening: OpenVault, ref: str
+) -> None:
+    write(folder, "Old plan.md", "zirkon", id=7)
+    write(folder, "New.md", "zirkon", amends=ref, amend_kind="corrects")
+
+    assert {"Old plan.md": "New.md", "New.md": None} == {
+        row.path: row.superseded_by for row in rows_of(opening(folder), "zirkon")
+    }
+
+
+def test_dates_bound_when_a_note_holds_and_the_last_day_counts(folder: Path) -> None:
+    write(folder, "Ended.md", "zirkon", valid_until="2026-11-29")
+    write(folder, "Ends today.md", "zirkon", valid_until="2026-11-30")
+    write(folder, "Later.md", "zirkon", valid_from="2026-12-01")
+    write(folder, "Named.md", "zirkon", superseded_by="nobody knows")
+    vault = open_vault(folder, flags={"model": "none"}, clock=lambda: NOW)
+    vault.refresh()
+    try:
+        found = {row.path: row.validity for row in rows_of(vault, "zirkon")}
+        notices = [notices_of(vault, name) for name in ("Ended", "Ends today", "Later", "Named")]
+    finally:
+        vault.close(patient=False)
+
+    assert {
+        "Ended.md": "expired",
+        "Ends today.md": None,
+        "Later.md": "not_yet_valid",
+        "Named.md": "superseded",
+    } == found
+    assert [
+        ["No longer valid: it held until 2026-11-29."],
+        [],
+        ["Not valid yet: it holds from 2026-12-01."],
+        ["Superseded: this was corrected. Read nobody knows instead."],
+    ] == notices
+
+
+def test_the_suggestion_of_a_refusal_is_a_save_that_amends(chain: Path, opening: OpenVault) -> None:
+    vault = opening(chain)
+    with pytest.raises(PastImmutable) as caught:
+        vault.editing.edit(EditRequest("Log/More", title="Calm"))
+    suggestion = dict(caught.value.fields["suggestion"])
+    assert "save" == suggestion.pop("tool")
+
+    saved = vault.editing.save(SaveRequest(**suggestion))
+
+    assert ("[Amendment] More", "past") == (saved.title, vault.snapshot().notes[saved.path].layer)
+    assert [f"Continued in: {saved.path} (#{saved.note_id})."] == notices_of(vault, "Log/More")
+    assert "Log/More.md" in [row.path for row in vault.catalogue.find_links(saved.path)]
+
+
+def test_an_amended_note_with_a_namesake_is_linked_by_its_path(folder: Path, opening: OpenVault) -> None:
+    write(folder, "a/Log.md", "one", layer="past")
+    write(folder, "b/Log.md", "two", layer="past")
+    vault = opening(folder)
+
+    saved = vault.editing.save(SaveRequest("After", "Three.", "past", amends="b/Log.md", amend_kind="corrects"))
+
+    assert "[[b/Log]]" == vault.snapshot().notes[saved.path].properties["amends"]
+    assert ("superseded", "current") == (
+        vault.standing.find().check("b/Log.md").status,
+        vault.standing.find().check("a/Log.md").status,
+    )
+
+
+def test_folders_give_layers_and_the_notes_own_layer_wins(folder: Path, opening: OpenVault) -> None:
+    write(folder, "journal/2026/Day.md", "It rained.")
+    write(folder, "journal/2026/Plan.md", "Paint.", layer="state")
+    write(folder, "norms/Tone.md", "Be brief.")
+    (folder / ".memex").mkdir()
+    (folder / ".memex/config.toml").write_text(
+        '[layers]\n"journal/**" = "past"\n"norms/*" = "rule"\n', encoding="utf-8"
+    )
+    vault = opening(folder)
+
+    assert ["past", "state", "rule"] == [note.layer for note in vault.snapshot().notes.values()]
+    with pytest.raises(PastImmutable):
+        vault.editing.edit(EditRequest("Day", title="Wet"))
+    with pytest.raises(RuleUserOnly):
+        vault.editing.edit(EditRequest("Tone", summary="short"))
+    with pytest.raises(RuleUserOnly):
+        vault.editing.edit(EditRequest("Plan", layer="rule"))
+    with pytest.raises(RuleUserOnly):
+        vault.editing.retire(RetireRequest("Tone", "no"))
+    assert "applied" == vault.editing.edit(EditRequest("Day", tags=("rain",))).outcome
