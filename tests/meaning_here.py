@@ -18,7 +18,7 @@ class MeaningHere(Meaning):
     def __init__(self, root: Path, cache: Path, model: str, catalogue_fingerprint: str) -> None:
         super().__init__(root, cache, model, catalogue_fingerprint)
         self.embedder = HashEmbedder()
-        self.fingerprint = self.embedder.fingerprint
+        self.model, self.fingerprint = self.embedder.model, self.embedder.fingerprint
         kept = EphemeralTables()
         self.engine = Engine(
             root,

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
 from vault_memex.core.note import Layer
 from vault_memex.errors import InvalidArgument
+from vault_memex.memory.signals import SignalSettings, parse_signal_settings
+from vault_memex.memory.thresholds import check_fixed
 
 CommitMode = Literal["auto", "each", "batch", "off"]
 WriteIds = Literal["own", "all", "never"]
@@ -36,6 +38,8 @@ class Config:
     ignore: tuple[str, ...] = ()  # folders or path patterns that are not notes
     layers: tuple[tuple[str, Layer], ...] = ()  # (path pattern, layer), first match wins
     model: str = "multilingual-e5-small"  # "none" switches meaning off
+    distances: tuple[tuple[str, float], ...] = ()  # fixed ones, instead of those measured in the vault
+    signals: SignalSettings = field(default_factory=SignalSettings)
     reconcile_seconds: float = 60.0
     debounce_seconds: float = 0.1
 
@@ -89,6 +93,10 @@ def _checked(key: str, value: Any) -> Any:
         raise InvalidArgument(key, f"{key} = {value!r}: write one of {', '.join(_CHOICES[key])}.")
     if key == "layers":
         return _checked_layers(value)
+    if key == "distances":
+        return tuple(sorted(check_fixed(_checked_table(key, value)).items()))
+    if key == "signals":
+        return parse_signal_settings(_checked_table(key, value))
     if key == "ignore":
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise InvalidArgument(key, 'ignore is a list of texts, for example ["Templates", "drafts/**"].')
@@ -98,6 +106,12 @@ def _checked(key: str, value: Any) -> Any:
         return float(value)
     if not isinstance(value, expected):
         raise InvalidArgument(key, f"{key} = {value!r}: write a {expected.__name__}.")
+    return value
+
+
+def _checked_table(key: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidArgument(key, f"{key} is a table: [{key}] and then one line for each value.")
     return value
 
 

@@ -22,6 +22,7 @@ from vault_memex.index.fingerprint import find_fingerprint
 from vault_memex.index.indexer import Indexer, PathReport, Progress, ScanReport
 from vault_memex.index.leader import Leadership
 from vault_memex.index.meaning import Meaning
+from vault_memex.services.distances import Distances
 from vault_memex.services.editing import Editing
 from vault_memex.services.history import History
 from vault_memex.services.numbering import Numbering
@@ -93,6 +94,7 @@ class Vault:
             before_scan=self._recover,
             after_report=self._follow,
         )
+        self.distances = Distances(config, self.catalogue, self.meaning, self.snapshot)
         self._add_reads(clock)
         self._add_writes(clock)
 

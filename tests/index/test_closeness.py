@@ -8,7 +8,8 @@ import pytest
 
 from tests.index.indexed_vault import IndexedVault
 from tests.meaning_here import MeaningHere
-from vault_memex.index.meaning import MeaningUnavailable
+from vault_memex.index.meaning import MeaningUnavailable, NearAnswer, NearQuestion
+from vault_memex.memory.kept_calibration import KeptCalibration, parse_kept
 
 KILN = "The kiln trips the breaker when the lid element heats."
 BREAD = "Rye bread rises slowly in a cold pantry over night."
@@ -85,3 +86,130 @@ def test_before_anything_is_embedded_closeness_is_unavailable(vault: IndexedVaul
 
     with pytest.raises(MeaningUnavailable, match="No passage"):
         meaning.near_notes([KILN], 5)
+
+
+# -- neighbours of all notes
+
+
+def ask(
+    meaning: MeaningHere, *, states: tuple[str, ...] = (), excluded: frozenset[str] = frozenset()
+) -> NearAnswer:
+    return meaning.neighbours(NearQuestion(0.4, 0.4, states, excluded))
+
+
+def test_notes_that_are_each_others_nearest_are_mutual_and_excluded_ones_are_not(
+    vault: IndexedVault, meaning: MeaningHere
+) -> None:
+    for name in ("One", "Two", "Three"):
+        vault.write(f"{name}.md", f"{KILN} {name}")
+    vault.write("Bread.md", BREAD)
+    index(vault, meaning)
+
+    assert [("One.md", "Three.md"), ("One.md", "Two.md"), ("Three.md", "Two.md")] == sorted(ask(meaning).mutual)
+    assert [("One.md", "Three.md")] == ask(meaning, excluded=frozenset(["Two.md"])).mutual
+
+
+def test_a_state_gets_its_near_notes_nearest_first(vault: IndexedVault, meaning: MeaningHere) -> None:
+    vault.write("State.md", KILN)
+    vault.write("Same.md", KILN)
+    vault.write("Alike.md", KILN.replace("breaker", "fuse"))
+    vault.write("Bread.md", BREAD)
+    index(vault, meaning)
+
+    assert ["Same.md", "Alike.md"] == [path for path, _ in ask(meaning, states=("State.md",)).near["State.md"]]
+
+
+def test_neighbours_follow_changed_new_and_removed_notes_as_if_made_anew(
+    vault: IndexedVault, meaning: MeaningHere
+) -> None:
+    for number in range(12):
+        vault.write(f"{number}.md", f"{KILN} {'again ' * number}")
+    index(vault, meaning)
+    ask(meaning)
+    (vault.root / "3.md").unlink()
+    vault.write("4.md", BREAD)
+    vault.write("new.md", f"{KILN} once more")
+    index(vault, meaning)
+
+    followed = ask(meaning, states=("5.md",))
+    (vault.cache / "neighbours.bin").unlink()
+
+    assert ask(meaning, states=("5.md",)) == followed
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff" * 40, b"\x02\0\0\0\0\0\0\0{}"])
+def test_damaged_neighbours_are_made_anew(vault: IndexedVault, meaning: MeaningHere, data: bytes) -> None:
+    vault.write("One.md", KILN)
+    vault.write("Two.md", KILN)
+    index(vault, meaning)
+    before = ask(meaning)
+    (vault.cache / "neighbours.bin").write_bytes(data)
+
+    assert before == ask(meaning)
+
+
+def test_a_vault_that_is_hardly_embedded_is_not_judged(vault: IndexedVault, meaning: MeaningHere) -> None:
+    for number in range(20):
+        vault.write(f"{number}.md", f"{KILN} {number}")
+    vault.indexer.reconcile()
+
+    with pytest.raises(MeaningUnavailable, match="0 of 20 passages"):
+        ask(meaning)
+
+
+# -- calibration
+
+
+def kept(vault: IndexedVault) -> KeptCalibration:
+    found = parse_kept(vault.catalogue.get_state("calibration"))
+    assert found is not None
+    return found
+
+
+def test_a_vault_of_thirty_notes_is_measured_first_between_notes_then_whole(
+    vault: IndexedVault, meaning: MeaningHere
+) -> None:
+    for number in range(30):
+        vault.write(f"Note {number}.md", f"{KILN} It happened {number} times.\n\n{BREAD} Loaf {number} failed.")
+    index(vault, meaning)
+
+    meaning.calibrate()
+    quick = kept(vault)
+    meaning.calibrate(whole=True)
+    whole = kept(vault)
+
+    assert (True, False, {"two notes"}) == (quick.calibration.measured, quick.complete, {*quick.distributions})
+    assert (True, True) == (whole.calibration.measured, whole.complete)
+    assert {"two notes", "a note and an edited copy", "a title and another note"} == {*whole.distributions}
+    assert quick.calibration.thresholds.related == whole.calibration.thresholds.related
+    assert 435 == whole.distributions["two notes"].count
+
+
+def test_a_small_vault_keeps_the_shipped_distances(vault: IndexedVault, meaning: MeaningHere) -> None:
+    vault.write("One.md", KILN)
+    index(vault, meaning)
+
+    meaning.calibrate(whole=True)
+
+    assert (False, True, 1) == (
+        kept(vault).calibration.measured,
+        kept(vault).complete,
+        kept(vault).calibration.notes,
+    )
+
+
+def test_measuring_again_waits_for_the_vault_to_double(vault: IndexedVault, meaning: MeaningHere) -> None:
+    for number in range(30):
+        vault.write(f"{number}.md", f"{KILN} {number}")
+    index(vault, meaning)
+    meaning.calibrate(whole=True)
+    for number in range(30, 59):
+        vault.write(f"{number}.md", f"{BREAD} {number}")
+    index(vault, meaning)
+    meaning.calibrate(whole=True)
+    before = kept(vault).calibration.notes
+    vault.write("59.md", BREAD)
+    index(vault, meaning)
+    meaning.calibrate(whole=True)
+
+    assert (30, 60) == (before, kept(vault).calibration.notes)

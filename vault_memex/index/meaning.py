@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 IDLE_SECONDS = 900.0  # without a question or passages to embed, the child ends and its memory comes back
 PATIENCE_SECONDS = 1.5  # a search waits this long for a child that is still starting
 ANSWER_SECONDS = 5.0  # a ready child that takes longer is busy; words are the answer then
+LONG_SECONDS = 30.0  # for all neighbours of 10,000 notes, a few seconds on two cores
 RETRY_SECONDS = 30.0  # after a child that would not start
 
 
@@ -52,6 +53,44 @@ class MeaningState:
     model: str
     state: str  # off, idle (not started, or ended after a quiet while), starting, ready, embedding, unavailable
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NearQuestion:
+    """What detection asks of the notes' neighbours."""
+
+    arc_distance: float
+    state_distance: float
+    states: tuple[str, ...]  # notes of which up to 250 neighbours are wanted
+    excluded: frozenset[str]  # notes that are nobody's mutual neighbour
+
+
+@dataclass(frozen=True, slots=True)
+class NearAnswer:
+    """Plain values, since the server loads no numpy."""
+
+    mutual: list[tuple[str, str]]  # each among the other's 8 nearest
+    near: dict[str, list[tuple[str, float]]]  # by state, nearest first
+
+    def find_near(self, path: str) -> list[tuple[str, float]]:
+        """Return what is near to a state."""
+        return self.near.get(path, [])
+
+    def find_mutual(
+        self,
+        accepts: Callable[[str], bool],
+        distance: float,  # noqa: ARG002 - it was in the question
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the mutual neighbours that are accepted, below the distance that was asked for."""
+        return (pair for pair in self.mutual if accepts(pair[0]) and accepts(pair[1]))
+
+
+def is_nearly_complete(done: int, total: int) -> bool:
+    """Whether so many passages are embedded that the vault as a whole can be judged.
+
+    A few may wait: somebody always writes. Judged again when they have their vectors, they are not missed for long.
+    """
+    return 2 * done >= total and total - done <= max(16, total // 20)
 
 
 def write_message(stream: IO[bytes], message: object) -> None:
@@ -83,7 +122,8 @@ class Meaning:
         self.fingerprint = model
         self._reason = ""
         try:
-            self.fingerprint = find_spec(model, find_model_dir()).fingerprint
+            spec = find_spec(model, find_model_dir())
+            self.model, self.fingerprint = spec.model, spec.fingerprint
         except ModelUnavailable as error:
             self._reason = error.message
         self._lock = threading.RLock()
@@ -125,6 +165,26 @@ class Meaning:
         """Return (path, distance) of the notes nearest to a note of the vault, each once; also of a new note."""
         found: list[tuple[str, float]] = self._ask("near_of", path, limit, patience=patience)
         return found
+
+    def neighbours(self, question: NearQuestion, patience: float = LONG_SECONDS) -> NearAnswer:
+        """Return what detection needs to know of the notes' neighbours; work for the changed notes alone.
+
+        What is not done in time goes on, and the next call finds it done.
+        """
+        found: NearAnswer = self._ask("neighbours", question, patience=patience)
+        return found
+
+    def calibrate(self, *, whole: bool = False, patience: float = LONG_SECONDS) -> None:
+        """Have the distances of the vault measured where that is due; they are kept in the catalogue."""
+        self._ask("calibrate", whole, patience=patience)
+
+    def calibrate_later(self) -> None:
+        """Have them measured beside the searches, if the child runs; nobody waits."""
+        with self._lock:
+            child = self._child
+        if child is not None and child.alive and child.ready.done():
+            with contextlib.suppress(MeaningUnavailable):
+                child.tell("calibrate")
 
     def count_embedded(self, catalogue: Catalogue) -> tuple[int, int]:
         """Return how many of the vault's passages have their vector, and how many there are."""
@@ -180,11 +240,14 @@ class Meaning:
         left = max(0.05, child.started + patience - time.monotonic())
         try:
             child.ready.result(timeout=left)
-            return child.ask(what, *arguments).result(timeout=max(patience, ANSWER_SECONDS))
         except FutureTimeout:
             raise MeaningUnavailable(
                 "the embedding model is being loaded; ask again in a few seconds for meaning"
             ) from None
+        try:
+            return child.ask(what, *arguments).result(timeout=max(patience, ANSWER_SECONDS))
+        except FutureTimeout:
+            raise MeaningUnavailable("meaning is busy; ask again in a few seconds") from None
 
     def _started(self) -> _Child:
         with self._lock:

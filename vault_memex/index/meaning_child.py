@@ -19,9 +19,18 @@ from pathlib import Path
 from typing import IO, Any
 
 from vault_memex.errors import MemexError, ModelUnavailable
+from vault_memex.index.calibrating import Calibrator
 from vault_memex.index.closeness import Closeness, Hits
 from vault_memex.index.embedding_queue import EmbeddingWorker
-from vault_memex.index.meaning import IDLE_SECONDS, read_message, write_message
+from vault_memex.index.meaning import (
+    IDLE_SECONDS,
+    NearAnswer,
+    NearQuestion,
+    is_nearly_complete,
+    read_message,
+    write_message,
+)
+from vault_memex.index.neighbourhood import Neighbourhood
 from vault_memex.index.passage_source import VaultPassages
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.embedding import Embedder, find_embedder
@@ -38,6 +47,7 @@ from vault_memex.store.vectors import (
 log = logging.getLogger(__name__)
 
 SEARCHERS = 2
+LONG_CALLS = ("neighbours", "calibrate")  # seconds; they wait for each other and not before a search
 
 
 class Engine:
@@ -61,6 +71,8 @@ class Engine:
         self.worker: EmbeddingWorker | None = None
         self._others: dict[str, Embedder] = {}
         self._closeness = Closeness(self.catalogue, self.source, self._active)
+        self._neighbourhood = Neighbourhood(cache)
+        self._calibrator = Calibrator(root, self.catalogue)
 
     def lead(self, leading: bool) -> None:
         """Start or stop embedding."""
@@ -90,6 +102,8 @@ class Engine:
             "embed": self.embed,
             "near_notes": self.near_notes,
             "near_of": self.near_of,
+            "neighbours": self.neighbours,
+            "calibrate": self.calibrate,
         }
 
     def search(self, query: str, limit: int) -> list[tuple[str, float]]:
@@ -107,6 +121,39 @@ class Engine:
         """See `Closeness.near_of`."""
         with self._undisturbed():
             return self._closeness.near_of(path, limit)
+
+    def neighbours(self, question: NearQuestion) -> NearAnswer:
+        """Return the mutual neighbours among the notes and what is near to the states; seconds the first time."""
+        store = self._complete()
+        with self._undisturbed():
+            found = self._neighbourhood.find(
+                store,
+                self.embedder.fingerprint,
+                self.catalogue.load_note_hashes(),
+                reach=max(question.arc_distance, question.state_distance),
+                states=question.states,
+            )
+        excluded = question.excluded
+        return NearAnswer(
+            list(found.find_mutual(lambda path: path not in excluded, question.arc_distance)),
+            {
+                path: [hit for hit in found.find_near(path) if hit[1] < question.state_distance]
+                for path in question.states
+            },
+        )
+
+    def calibrate(self, whole: bool) -> None:
+        """Measure the vault's distances where that is due; `whole` takes seconds: copies of notes are embedded."""
+        self._calibrator.measure(self.embedder, self._complete, whole=whole)
+
+    def _complete(self) -> VectorStore:
+        """Return the vectors of the present model, once nearly every passage has one."""
+        done, total = self.source.counts(self.embedder.fingerprint)
+        if not is_nearly_complete(done, total):
+            raise ModelUnavailable(f"{done} of {total} passages are embedded so far.")
+        return self.tables.get().open_table(
+            self.embedder.fingerprint, self.embedder.dimension, self.embedder.model
+        )
 
     def _undisturbed(self) -> AbstractContextManager[None]:
         """Hold embedding back while somebody waits for an answer."""
@@ -166,6 +213,7 @@ class Host:
         self._answers = answers
         self._writing = threading.Lock()
         self._pool = ThreadPoolExecutor(SEARCHERS, thread_name_prefix="search")
+        self._long = ThreadPoolExecutor(1, thread_name_prefix="long")
         self._last = time.monotonic()
 
     def run(self, requests: IO[bytes]) -> None:
@@ -183,7 +231,8 @@ class Host:
             elif what == "state":
                 self._answer(number, "ok", self._engine.state())
             else:
-                self._pool.submit(self._serve, number, what, arguments)
+                pool = self._long if what in LONG_CALLS else self._pool
+                pool.submit(self._serve, number, what, arguments)
 
     def _load(self) -> None:
         try:
@@ -199,6 +248,14 @@ class Host:
             self._engine.lead(*arguments)
         elif what == "wake":
             self._engine.wake()
+        elif what == "calibrate":
+            self._long.submit(self._calibrate)
+
+    def _calibrate(self) -> None:
+        try:
+            self._engine.calibrate(whole=True)
+        except Exception as error:  # noqa: BLE001 - nobody waits for it; it is asked for again
+            log.info("distances are not measured: %s", _reason(error))
 
     def _serve(self, number: int, what: str, arguments: tuple[Any, ...]) -> None:
         try:

@@ -17,7 +17,14 @@ from typing import Literal, Protocol
 import numpy as np
 
 from vault_memex.memory.near_pairs import NoteVectors
-from vault_memex.memory.thresholds import MIN_NOTES, Calibration, Thresholds, check_fixed, get_shipped
+from vault_memex.memory.thresholds import (
+    MIN_NOTES,
+    Calibration,
+    Distribution,
+    Thresholds,
+    check_fixed,
+    get_shipped,
+)
 
 BACKGROUND_PAIRS = 10_000  # a percentile of 0.1 is then the tenth smallest, not a stray one
 COPIES = 200
@@ -46,14 +53,6 @@ class Samples:
     background: Sequence[float]  # between random notes: `measure_background`
     copies: Sequence[float] = ()  # of lightly edited copies to their notes: `measure_copy`
     queries: Sequence[float] = ()  # of titles to passages of other notes: `measure_queries`
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """Percentiles of a distance, for people who want to see why."""
-
-    count: int
-    percentiles: tuple[tuple[float, float], ...]  # (percent, distance)
 
 
 def build_calibration(

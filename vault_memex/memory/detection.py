@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date
-from typing import TYPE_CHECKING
 
 from vault_memex.core.snapshot import Snapshot
 from vault_memex.memory.amendments import Amendments
@@ -12,6 +11,7 @@ from vault_memex.memory.dangling import UnresolvedLink, find_dangling_links
 from vault_memex.memory.signals import (
     SIGNAL_KINDS,
     Detection,
+    NearNotes,
     SignalKind,
     SignalSettings,
     find_hidden_arcs,
@@ -19,16 +19,13 @@ from vault_memex.memory.signals import (
     find_tag_bursts,
 )
 
-if TYPE_CHECKING:  # numpy is loaded only where it is used
-    from vault_memex.memory.neighbours import Neighbours
-
 
 def detect_signals(
     snapshot: Snapshot,
     unresolved: Iterable[UnresolvedLink],
     linked: Mapping[str, Collection[str]],
     *,
-    neighbours: Neighbours | None,
+    neighbours: NearNotes | None,
     amendments: Amendments,
     settings: SignalSettings,
     today: date,

@@ -5,20 +5,18 @@ back, a link that leads nowhere. Detection is a pure function of the vault, the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, timedelta
 from hashlib import blake2b, sha256
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal, Protocol
 
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import name_key, stem_of
+from vault_memex.errors import InvalidArgument
 from vault_memex.memory.amendments import Amendments, check_validity
 from vault_memex.memory.days import find_day
 from vault_memex.memory.thresholds import Calibration
-
-if TYPE_CHECKING:  # numpy is loaded only where it is used
-    from vault_memex.memory.neighbours import Neighbours
 
 SignalKind = Literal["hidden_arc", "stale_state", "dangling_link", "tag_burst"]
 SIGNAL_KINDS: tuple[SignalKind, ...] = ("hidden_arc", "tag_burst", "stale_state", "dangling_link")
@@ -33,6 +31,16 @@ WORKFLOW_TAGS = frozenset(
     )
 )
 _PROJECT_FILES = frozenset(("readme", "agents", "claude"))
+
+
+class NearNotes(Protocol):
+    """Which notes lie near each other, as `memory.neighbours` finds it."""
+
+    def find_near(self, path: str) -> Sequence[tuple[str, float]]:
+        """Return (path, distance) of the nearest notes, nearest first."""
+
+    def find_mutual(self, accepts: Callable[[str], bool], distance: float) -> Iterator[tuple[str, str]]:
+        """Yield the pairs that are each among the other's 8 nearest accepted notes and nearer than `distance`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +60,55 @@ class SignalSettings:
     burst_silence: int = 180
     ignored_tags: frozenset[str] = WORKFLOW_TAGS
 
+    chosen: frozenset[str] = frozenset()  # names of what the person set
+
     def with_calibration(self, calibration: Calibration) -> SignalSettings:
-        """Return the settings with `related` of this vault, where it was measured, for both distances."""
+        """Return the settings with `related` of this vault, where it was measured, for distances not chosen."""
         if not calibration.measured and "related" not in calibration.fixed:
             return self
         related = calibration.thresholds.related
-        return replace(self, arc_distance=related, stale_distance=related)
+        return replace(
+            self,
+            arc_distance=self.arc_distance if "arc_distance" in self.chosen else related,
+            stale_distance=self.stale_distance if "stale_distance" in self.chosen else related,
+        )
 
     @property
     def reach(self) -> float:
         """The distance up to which neighbours are needed."""
         return max(self.arc_distance, self.stale_distance)
+
+
+def parse_signal_settings(values: Mapping[str, object]) -> SignalSettings:
+    """Return the knobs from a table of the configuration. Raises InvalidArgument naming the key that is wrong."""
+    default = SignalSettings()
+    known = [f.name for f in fields(default) if f.name != "chosen"]
+    checked: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in known:
+            raise InvalidArgument(key, f"Unknown knob {key!r} under [signals]. Known: {', '.join(known)}.")
+        checked[key] = _check_knob(key, value, getattr(default, key))
+    settings = replace(default, **checked, chosen=frozenset(checked))
+    if settings.arc_least > settings.arc_most:
+        raise InvalidArgument("arc_least", "arc_least is more than arc_most: no thread would ever be found.")
+    return settings
+
+
+def _check_knob(key: str, value: object, default: object) -> object:
+    if isinstance(default, frozenset):
+        if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
+            raise InvalidArgument(key, f"{key} is a list of tags, instead of the built-in one.")
+        return frozenset(name_key(tag.lstrip("#")) for tag in value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidArgument(key, f"{key} = {value!r}: write a number.")
+    if isinstance(default, int):
+        if not isinstance(value, int) or value < 1:
+            raise InvalidArgument(key, f"{key} = {value!r}: write a whole number from 1 on.")
+        return value
+    most = 2 if key.endswith("_distance") else 1 if key == "arc_density" else 3650
+    if not 0 <= value <= most:
+        raise InvalidArgument(key, f"{key} = {value!r}: write a number from 0 to {most}.")
+    return float(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +170,7 @@ def is_record(note: NoteRecord) -> bool:
 
 
 def find_hidden_arcs(
-    snapshot: Snapshot, neighbours: Neighbours, linked: Mapping[str, Collection[str]], settings: SignalSettings
+    snapshot: Snapshot, neighbours: NearNotes, linked: Mapping[str, Collection[str]], settings: SignalSettings
 ) -> Iterator[Signal]:
     """Yield threads: notes that are near each other over a long time and hardly linked.
 
@@ -190,7 +236,7 @@ def _build_arc(notes: Sequence[NoteRecord], span: int) -> Signal:
 
 
 def find_stale_states(
-    snapshot: Snapshot, neighbours: Neighbours, amendments: Amendments, settings: SignalSettings, today: date
+    snapshot: Snapshot, neighbours: NearNotes, amendments: Amendments, settings: SignalSettings, today: date
 ) -> Iterator[Signal]:
     """Yield states that several later records are near to. One that names its sources is judged by those."""
     for note in snapshot.notes.values():
@@ -248,7 +294,7 @@ def build_fingerprint(
     `unresolved` are the (source, target) of links that lead nowhere. `model` names the vectors; empty without any.
     """
     knobs = {f.name: getattr(settings, f.name) for f in fields(settings)}
-    knobs["ignored_tags"] = sorted(settings.ignored_tags)  # a set has no order
+    knobs |= {"ignored_tags": sorted(settings.ignored_tags), "chosen": []}  # a set has no order
     digest = blake2b(f"{today}|{model}|{knobs}".encode(), digest_size=16)
     for note in snapshot.notes.values():
         digest.update(f"{note.path}\0{note.revision}\0{note.note_id}\0{note.layer}\0{note.created}\n".encode())

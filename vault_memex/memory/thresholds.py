@@ -7,7 +7,7 @@ All distances are cosine distances, 0 to 2. A model spreads texts in its own way
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
 
 from vault_memex.errors import InvalidArgument
@@ -50,6 +50,14 @@ class Calibration:
     fixed: tuple[str, ...] = ()  # names set in the configuration
 
 
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Percentiles of a distance, for people who want to see why."""
+
+    count: int
+    percentiles: tuple[tuple[float, float], ...]  # (percent, distance)
+
+
 def get_shipped(model: str) -> Thresholds:
     """Return the shipped thresholds of a model; careful ones for a model nobody measured."""
     return SHIPPED.get(model.rpartition("/")[2], _UNKNOWN_MODEL)
@@ -66,6 +74,11 @@ def check_fixed(values: Mapping[str, object]) -> dict[str, float]:
             raise InvalidArgument(key, f"{key} = {value!r}: write a cosine distance from 0 to 2.")
         checked[key] = float(value)
     return checked
+
+
+def fix_thresholds(calibration: Calibration, fixed: Mapping[str, float]) -> Calibration:
+    """Return the calibration with the values that the person set, which win."""
+    return replace(calibration, thresholds=replace(calibration.thresholds, **fixed), fixed=tuple(sorted(fixed)))
 
 
 def needs_calibration(previous: Calibration | None, model: str, notes: int) -> bool:

@@ -165,6 +165,11 @@ class Catalogue:
         with self._reading() as db:
             return links.find_neighbours(db, path, depth, limit)
 
+    def load_linked_notes(self) -> dict[str, set[str]]:
+        """Return, by note, the other notes that it links to."""
+        with self._reading() as db:
+            return links.load_linked_notes(db)
+
     # -- words
 
     def search_words(
@@ -195,6 +200,11 @@ class Catalogue:
         """Return the passages of a note in their order."""
         with self._reading() as db:
             return passages.find_passages(db, path)
+
+    def load_note_hashes(self) -> dict[str, tuple[str, ...]]:
+        """Return the passage hashes of every note in their order, by path ascending."""
+        with self._reading() as db:
+            return passages.load_note_hashes(db)
 
     def find_unembedded(self, model: str, limit: int) -> tuple[PassageRow, ...]:
         """Return passages without a vector of the model, each hash once, of the last changed notes first."""

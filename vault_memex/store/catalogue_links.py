@@ -178,6 +178,18 @@ def find_unresolved(db: sqlite3.Connection) -> tuple[UnresolvedLink, ...]:
     return tuple(sorted(found, key=lambda u: (-u.count, u.target)))
 
 
+def load_linked_notes(db: sqlite3.Connection) -> dict[str, set[str]]:
+    """Return, by note, the other notes that it links to."""
+    rows = db.execute(
+        "SELECT source.path, target.path FROM links JOIN files AS source ON source.id = links.source"
+        " JOIN files AS target ON target.id = links.resolved AND target.is_note WHERE resolved != source"
+    )
+    found: dict[str, set[str]] = {}
+    for source, target in rows:
+        found.setdefault(source, set()).add(target)
+    return found
+
+
 _STEP = """
 SELECT other, count(*) FROM (
     SELECT resolved AS other FROM links WHERE source IN (SELECT value FROM json_each(?1)) AND resolved IS NOT NULL

@@ -82,6 +82,15 @@ def find_hashes(db: sqlite3.Connection) -> set[str]:
     return {row[0].hex() for row in db.execute("SELECT DISTINCT hash FROM passages")}
 
 
+def load_note_hashes(db: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+    """Return the passage hashes of every note in their order, by path ascending."""
+    found: dict[str, list[str]] = {}
+    rows = db.execute("SELECT path, hash FROM passages JOIN files ON files.id = note ORDER BY path, ordinal")
+    for path, value in rows:
+        found.setdefault(path, []).append(value.hex())
+    return {path: tuple(hashes) for path, hashes in found.items()}
+
+
 def _build_row(row: tuple[bytes, str, int, str, int, int, int]) -> PassageRow:
     value, path, ordinal, heading_path, *rest = row
     return PassageRow(value.hex(), path, ordinal, tuple(json.loads(heading_path)), *rest)

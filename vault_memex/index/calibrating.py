@@ -1,0 +1,117 @@
+"""Measures the distances of a vault for `memory.calibration`. Runs in the meaning process.
+
+Done in two steps. Distances between notes need nothing but their vectors and take a moment: signals and flashbacks
+rest on them. Copies and queries have to be embedded, which takes seconds beside the searches.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from itertools import cycle
+from pathlib import Path
+
+from vault_memex.core.chunking import build_passages
+from vault_memex.core.markdown import parse_note
+from vault_memex.index.closeness import MOST_TEXTS
+from vault_memex.index.document import find_indexed_text, find_title
+from vault_memex.index.neighbourhood import load_vectors
+from vault_memex.index.reading import read_settled
+from vault_memex.memory.calibration import (
+    COPIES,
+    EDITS,
+    QUERIES,
+    Samples,
+    build_calibration,
+    describe,
+    draw_notes,
+    measure_background,
+    measure_copy,
+    measure_queries,
+    render_copy,
+)
+from vault_memex.memory.kept_calibration import CALIBRATION, KeptCalibration, is_due, parse_kept, render_kept
+from vault_memex.memory.near_pairs import NoteVectors
+from vault_memex.memory.thresholds import MIN_NOTES
+from vault_memex.store.catalogue import Catalogue
+from vault_memex.store.embedding import Embedder
+from vault_memex.store.vectors import VectorStore
+
+SEED = 20_260  # the same vault gives the same samples
+
+
+class Calibrator:
+    """Keeps the calibration of one vault in its catalogue."""
+
+    def __init__(self, root: Path, catalogue: Catalogue) -> None:
+        self._root = root
+        self._catalogue = catalogue
+        self._working = threading.Lock()
+
+    def measure(self, embedder: Embedder, open_store: Callable[[], VectorStore], *, whole: bool) -> None:
+        """Measure what is due and keep it; not `whole`: the distances between notes alone."""
+        with self._working:
+            hashes = self._catalogue.load_note_hashes()
+            kept = parse_kept(self._catalogue.get_state(CALIBRATION))
+            if not is_due(kept, embedder.model, len(hashes), whole=whole):
+                return
+            if len(hashes) < MIN_NOTES:
+                self._keep(embedder, len(hashes), Samples(()), complete=True)
+                return
+            vectors, _ = load_vectors(open_store(), hashes)
+            background = measure_background(vectors, _roll())
+            self._keep(embedder, len(hashes), Samples(background), complete=False)
+            if whole:
+                copies = list(self._measure_copies(embedder, vectors))
+                queries = self._measure_queries(embedder, vectors)
+                self._keep(embedder, len(hashes), Samples(background, copies, queries), complete=True)
+
+    def _keep(self, embedder: Embedder, notes: int, samples: Samples, *, complete: bool) -> None:
+        calibration = build_calibration(embedder.model, notes, samples)
+        distributions = {
+            "two notes": describe(samples.background),
+            "a note and an edited copy": describe(samples.copies, (5, 50, 70, 90, 95)),
+            "a title and another note": describe(samples.queries, (0.5, 5, 50)),
+        }
+        kept = KeptCalibration(
+            calibration, complete, {name: found for name, found in distributions.items() if found.count}
+        )
+        self._catalogue.set_state(CALIBRATION, render_kept(kept))
+
+    def _measure_copies(self, embedder: Embedder, vectors: NoteVectors) -> Iterator[float]:
+        dice = _roll()
+        at = {path: number for number, path in enumerate(vectors.paths)}
+        for path, edit in zip(draw_notes(vectors.paths, COPIES, dice), cycle(EDITS), strict=False):
+            found = self._read(path)
+            original = vectors.rows_of(at[path])
+            copy = render_copy(*found, edit, dice) if found and len(original) else None
+            if copy is None or not copy[1].strip():
+                continue
+            title, body = copy
+            texts = [p.text for p in build_passages(parse_note(body), title, "")][:MOST_TEXTS]
+            yield measure_copy([list(row) for row in embedder.embed_passages(texts)], [list(r) for r in original])
+
+    def _measure_queries(self, embedder: Embedder, vectors: NoteVectors) -> list[float]:
+        dice = _roll()
+        queries: dict[str, list[float]] = {}
+        for path in draw_notes(vectors.paths, QUERIES, dice):
+            found = self._read(path)
+            if found:
+                queries[path] = list(embedder.embed_query(found[0]))
+        return measure_queries(vectors, queries, dice)
+
+    def _read(self, path: str) -> tuple[str, str] | None:
+        """Return title and body of a note; None when it cannot be read just now."""
+        try:
+            found = read_settled(str(self._root / path))
+        except OSError:
+            return None
+        if found is None:
+            return None
+        note = parse_note(find_indexed_text(found.data))
+        return find_title(note, path), note.body
+
+
+def _roll() -> random.Random:
+    return random.Random(SEED)  # noqa: S311 - samples, no secrets
