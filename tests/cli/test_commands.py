@@ -173,6 +173,12 @@ def test_init_says_what_it_made_and_how_to_connect(run: Run, sample: Path) -> No
     assert (sample / ".memex" / "config.toml").is_file()
 
 
+def test_the_command_to_connect_survives_spaces_in_the_path(run: Run, sample: Path) -> None:
+    spaced = sample.rename(sample.with_name("My vault"))
+
+    assert f"--vault '{spaced}'" in run("init", str(spaced)).out
+
+
 def test_no_command_prints_the_help(run: Run) -> None:
     ran = run()
 

@@ -269,6 +269,7 @@ def test_a_wrong_filter_names_its_parameter(arguments: dict[str, Any], argument:
 
 def test_filters_that_say_nothing_are_empty() -> None:
     assert parse_filters(tags=[], folder="", path_filter="%", memory_type="auto", properties=None).is_empty
+    assert parse_filters(properties={}).is_empty
     assert not parse_filters(layer="past").is_empty
 
 

@@ -99,6 +99,7 @@ def test_the_client_names_the_work_when_the_connection_has_no_name(raw: RawServe
     raw.call("edit", ref="Home.md", patch=[{"append": "A line."}])
 
     assert "by raw-client" in raw.call("changes", limit=1)
+    assert "connected as: raw-client" in raw.call("status")
 
 
 def test_output_is_protocol_only_and_the_end_of_input_ends_the_process(raw: RawServer) -> None:

@@ -41,6 +41,7 @@ async def test_the_whole_tool_list_stays_small(client: Client) -> None:
 async def test_instructions_fit_where_clients_cut(client: Client) -> None:
     assert client.instructions is not None
     assert 500 < len(client.instructions) <= LIMIT
+    assert "49 notes" in client.instructions
 
 
 async def test_search_finds_in_three_languages_and_shows_where(call: Call) -> None:
@@ -87,6 +88,33 @@ async def test_pages_neither_skip_nor_repeat(call: Call, vault: Vault) -> None:
     assert sorted(vault.snapshot().notes) == sorted(seen)
 
 
+async def test_a_search_without_filters_says_how_to_page_and_to_narrow(call: Call) -> None:
+    result = await call("search", query="kiln", limit=2)
+
+    assert [
+        f"{result.structured_content['total'] - 2} more: offset=2 or add folder, tags, dates or properties."
+    ] == (result.structured_content["notes"])
+    assert "searched" not in result.structured_content
+
+
+async def test_an_offset_behind_the_last_row_says_so(call: Call) -> None:
+    result = await call("search", query="celadon", offset=40)
+
+    total = result.structured_content["total"]
+    assert [f"offset = 40 is behind the last of {total}."] == result.structured_content["notes"]
+    assert text_of(result).startswith(f"0 of {total} notes.")
+
+
+async def test_a_note_found_by_its_tag_alone_shows_how_it_begins(call: Call) -> None:
+    rows = (await call("search", query="celadon")).structured_content["rows"]
+
+    row = next(row for row in rows if row["path"] == "한국/청자 유약 실험.md")
+    assert "celadon" in row["tags"]
+    assert ["청자 유약 실험"] == row["matched_section"]
+    assert row["matched_text"].startswith("이천에서 배운 배합을")
+    assert "##" not in row["matched_text"]
+
+
 async def test_filters_narrow_and_unknown_ones_are_named(call: Call) -> None:
     rows = (await call("search", folder="Studio", tags=["glaze"])).structured_content
     unknown = (await call("search", tags=["nonesuch"], folder="Nowhere")).structured_content
@@ -103,6 +131,22 @@ async def test_get_shows_text_between_marks_with_links_and_backlinks(call: Call)
     assert "revision: " in text
     assert "linked from: " in text
     assert "Home.md" in text
+
+
+async def test_a_note_without_a_layer_shows_no_empty_fact(call: Call) -> None:
+    lines = text_of(await call("get", ref="Home")).splitlines()
+
+    assert lines[3].startswith("created: ")
+
+
+async def test_a_next_part_comes_without_what_the_first_part_said(call: Call) -> None:
+    first = text_of(await call("get", ref="Harbour Café tableware", max_chars=200))
+    second = text_of(await call("get", ref="Harbour Café tableware", offset=200))
+
+    for said_once in ("properties: ", "linked from: ", "outline "):
+        assert said_once in first
+        assert said_once not in second
+    assert "path: Projects/Harbour Café tableware.md\nrevision: " in second
 
 
 async def test_a_find_text_copied_from_get_matches_in_a_crlf_note(call: Call, sample: Path) -> None:
@@ -147,6 +191,17 @@ async def test_errors_name_the_next_step_and_what_to_choose_from(call: Call) -> 
     assert "Where we are" in section
     assert past.startswith("PAST_IMMUTABLE: ")
     assert '"suggestion"' in past
+
+
+async def test_an_error_says_nothing_twice(call: Call) -> None:
+    section = text_of(await call("get", ref="Harbour Café tableware", section="Where"))
+    anchor = text_of(
+        await call("edit", ref="Harbour Café tableware", patch=[{"find": "21 bisqued", "replace": "26 bisqued"}])
+    )
+
+    assert 1 == section.count("Where we are")
+    assert 1 == anchor.count("74 of 120 fired, 20 bisqued, 26 to throw")
+    assert 1 == len(anchor.splitlines())
 
 
 @pytest.mark.parametrize(

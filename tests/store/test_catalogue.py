@@ -134,6 +134,7 @@ def test_announced_notes_are_link_targets_but_not_notes_yet(catalogue: Catalogue
 
     assert ["b.md"] == resolved(catalogue, "a.md")
     assert ["a.md"] == list(catalogue.load_snapshot().notes)
+    assert 1 == catalogue.count_notes()
     assert Signature(0, 0, 0, 0) == catalogue.signatures()["b.md"]
 
 

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
             with progress("Embedding passages") as advance:
                 embedded, passages, meaning = vault.embed_all(advance)
         result = IndexResult(
-            notes=len(vault.catalogue_notes()),
+            notes=vault.catalogue.count_notes(),
             added=len(report.added),
             changed=len(report.changed),
             removed=len(report.removed),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from vault_memex.errors import VaultError
@@ -31,12 +32,12 @@ def run(options: argparse.Namespace) -> int:
     vault = open_vault(root, cache_dir=cache, flags={"role": "owner", "connection": "owner"})
     try:
         made = vault.init(CONFIG)
-        notes = len(vault.catalogue_notes())
+        notes = vault.catalogue.count_notes()
     finally:
         vault.close()
     print(f"{root.resolve()}: {notes} notes.")
     for line in made:
         print(f"  {line}")
     print("Connect Claude Code:")
-    print(f"  claude mcp add memory -- vault-memex serve --vault {root.resolve()}")
+    print(f"  claude mcp add memory -- vault-memex serve --vault {shlex.quote(str(root.resolve()))}")
     return 0

@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import argparse
+import gc
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-
-from vault_memex.cli.opening import find_vault
-from vault_memex.server.app import build_server
-from vault_memex.server.tools import find_callable, find_tools
-from vault_memex.vault import open_vault
 
 
 def run(options: argparse.Namespace) -> int:
     """Serve until standard input closes or a signal comes."""
-    flags = {name: getattr(options, name) for name in ("connection", "role", "tools", "commit", "model")}
-    cache = Path(options.cache_dir).expanduser() if options.cache_dir else None
-    vault = open_vault(find_vault(options.vault), cache_dir=cache, flags=flags)
-    role = vault.config.role
-    server = build_server(vault, find_tools(vault.config.tools, role), find_callable(role), owns_process=True)
+    with _quick_start():
+        from vault_memex.cli.opening import find_vault
+        from vault_memex.server.app import build_server
+        from vault_memex.server.tools import find_callable, find_tools
+        from vault_memex.vault import open_vault
+
+        flags = {name: getattr(options, name) for name in ("connection", "role", "tools", "commit", "model")}
+        cache = Path(options.cache_dir).expanduser() if options.cache_dir else None
+        vault = open_vault(find_vault(options.vault), cache_dir=cache, flags=flags)
+        role = vault.config.role
+        server = build_server(vault, find_tools(vault.config.tools, role), find_callable(role), owns_process=True)
     server.run()
     return 0
+
+
+@contextmanager
+def _quick_start() -> Iterator[None]:
+    """Start without what only costs time: clients show the tools a session begins with after about two seconds.
+
+    Imports make objects that stay, so collections while they run look in vain (a seventh of the start), and
+    freezing keeps later ones from looking again. Plugins of pydantic would be searched in every installed package.
+    """
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

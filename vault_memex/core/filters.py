@@ -93,7 +93,7 @@ def parse_filters(
         layer=_parse_choice("layer", layer, get_args(Layer)),
         memory_type=_parse_memory_type(memory_type),
         review=_parse_choice("review", review, get_args(Review)),
-        properties=parse_properties(properties) if properties not in (None, "") else None,
+        properties=_parse_properties(properties),
         created=_parse_window(earliest, latest, zone),
         updated=_parse_window(updated_from, updated_to, zone),
         zone=zone,
@@ -252,6 +252,13 @@ def _parse_folder(folder: str | None) -> str | None:
     if not isinstance(folder, str) or "\0" in folder:
         raise InvalidArgument("folder", "folder is the path of a folder in the vault, for example Projects/2026.")
     return folder.strip().strip("/")
+
+
+def _parse_properties(raw: object) -> PropertyFilter | None:
+    if raw is None or raw == "":
+        return None
+    found = parse_properties(raw)
+    return found if found.conditions else None
 
 
 def _parse_choice(argument: str, value: str | None, choices: Collection[_Choice]) -> _Choice | None:

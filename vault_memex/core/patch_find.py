@@ -26,6 +26,7 @@ _TYPED = str.maketrans(
 _SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _HIDDEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 _RUN = re.compile(r"[ \t]+")
+_WORDS = re.compile(r"\w+")
 _AROUND_BREAK = re.compile(r" ?\n ?")
 
 
@@ -153,6 +154,13 @@ def _find_closest(text: str, find: str, first_line: int) -> str | None:
     wanted = max(find.split("\n"), key=len).strip()[:_CLOSEST_CHARS]
     lines = [line.strip()[:_CLOSEST_CHARS] for line in text.split("\n")[:_CLOSEST_LINES]]
     close = get_close_matches(wanted, [line for line in lines if line], n=1, cutoff=0.6)
-    if not close:
-        return None
-    return f"The closest line is {first_line + lines.index(close[0])}: {quote(close[0])}."
+    line = close[0] if close else _find_like(lines, wanted)
+    return f'The closest line is {first_line + lines.index(line)}: "{line}".' if line else None
+
+
+def _find_like(lines: Sequence[str], wanted: str) -> str | None:
+    """Return the line that holds most of the words, when that is half of them or more, counted in letters."""
+    words = set(_WORDS.findall(wanted.casefold()))
+    shares = [sum(len(word) for word in words.intersection(_WORDS.findall(line.casefold()))) for line in lines]
+    most = max(shares)
+    return lines[shares.index(most)] if most * 2 >= sum(map(len, words)) > 0 else None

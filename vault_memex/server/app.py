@@ -135,12 +135,23 @@ def _failure(text: str) -> CallToolResult:
 
 
 def _error_text(error: MemexError) -> str:
-    """Return code and sentence, then the fields a caller may use, as one line of JSON."""
+    """Return code and sentence, then the fields that the sentence does not say, as one line of JSON."""
     fields = {
-        k: v for k, v in render_error(error).items() if k not in {"code", "message"} and v not in (None, [], "")
+        name: value
+        for name, value in render_error(error).items()
+        if name not in {"code", "message"} and not _is_said(name, value, error.message)
     }
     tail = f"\n{json.dumps(fields, ensure_ascii=False)}" if fields else ""
     return f"{error.code}: {error.message}{tail}"
+
+
+def _is_said(name: str, value: object, message: str) -> bool:
+    """Return whether a field is empty or the message holds it already."""
+    if isinstance(value, str):
+        return value in message
+    if isinstance(value, list):
+        return all(isinstance(item, str) and item in message for item in value)
+    return value is None or f"{name} {value}" in message.lower()
 
 
 def build_server(

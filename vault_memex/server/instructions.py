@@ -33,7 +33,7 @@ Save without being asked when a conversation has settled something worth keeping
 
 def render_instructions(vault: Vault, tools: Sequence[str]) -> str:
     """Return the instructions for the advertised tools, within the limit."""
-    notes = len(vault.catalogue_notes())
+    notes = vault.catalogue.count_notes()
     count = f"{notes:,} notes" if notes else "being indexed"
     text = _TEXT.format(name=vault.root.name, count=count)
     lines = [

@@ -17,6 +17,7 @@ from vault_memex.store.catalogue import LinkRow
 
 SHOWN_REVISION = 12  # hex digits; `if_revision` takes eight or more
 LONGEST_ANSWER = 90_000  # code points over all notes of one call
+SHOWN_ELSEWHERE = frozenset(("tags", "layer", "created", "updated", "id"))  # of a note's properties
 
 
 def _tag(note_id: int | None) -> str:
@@ -48,16 +49,30 @@ def render_note(reading: Reading, ref: str, refs: Sequence[str], request: ReadRe
 
 
 def _render_view(view: NoteView) -> str:
+    """Return the note, or its next part: that comes without what the first part has said."""
     lines = [
         f"# {view.title}{_tag(view.note_id)}",
         f"path: {view.path}",
         f"revision: {view.revision[:SHOWN_REVISION]}",
     ]
+    if view.offset:
+        return "\n".join([*lines, *_render_text(view)])
+    lines += [*_render_facts(view), *_render_text(view)]
+    lines += _render_links("links to", view.links, view.links_total, outgoing=True)
+    lines += _render_links("linked from", view.backlinks, view.backlinks_total, outgoing=False)
+    if view.neighbours:
+        lines.append("neighbours: " + ", ".join(f"{n.path} ({n.distance})" for n in view.neighbours))
+    return "\n".join(lines)
+
+
+def _render_facts(view: NoteView) -> list[str]:
     facts = [f"layer: {view.layer}" if view.layer else "", f"created: {view.created}", f"updated: {view.updated}"]
-    lines.append(" · ".join(f for f in facts if not f.endswith(": ")))
+    lines = [" · ".join(f for f in facts if f and not f.endswith(": "))]
     if view.tags:
         lines.append("tags: " + ", ".join(view.tags))
-    own = {k: v for k, v in view.properties.items() if k not in {"tags", "layer", "created", "updated", "id"}}
+    own = {name: value for name, value in view.properties.items() if name not in SHOWN_ELSEWHERE}
+    if own.get("title") == view.title:
+        del own["title"]
     if own:
         lines.append(f"properties: {json.dumps(own, ensure_ascii=False)}")
     lines += [f"notice: {notice}" for notice in view.notices]
@@ -68,12 +83,7 @@ def _render_view(view: NoteView) -> str:
     if view.outline:
         lines.append("outline (offset, characters):")
         lines += [f"  {'#' * row.level} {row.text} ({row.offset}, {row.chars})" for row in view.outline]
-    lines += _render_text(view)
-    lines += _render_links("links to", view.links, view.links_total, outgoing=True)
-    lines += _render_links("linked from", view.backlinks, view.backlinks_total, outgoing=False)
-    if view.neighbours:
-        lines.append("neighbours: " + ", ".join(f"{n.path} ({n.distance})" for n in view.neighbours))
-    return "\n".join(lines)
+    return lines
 
 
 def _render_text(view: NoteView) -> list[str]:
@@ -108,7 +118,7 @@ def _render_links(label: str, rows: Sequence[LinkRow], total: int, *, outgoing: 
 def render_search(answer: SearchAnswer) -> str:
     """Return the rows as a numbered list with what to know about them."""
     lines = [_render_row(number, row) for number, row in enumerate(answer.rows, answer.offset + 1)]
-    head = f"{answer.returned} of {answer.total} notes." if answer.rows else "No note matches."
+    head = f"{answer.returned} of {answer.total} notes." if answer.total else "No note matches."
     return "\n".join([head, *answer.remarks(), *lines])
 
 

@@ -64,7 +64,7 @@ class SearchAnswer:
     missing_words: tuple[str, ...] = ()  # occur nowhere in the vault
     semantic_search_unavailable: str | None = None
     indexing: str | None = None
-    searched: str = ""
+    searched: str = ""  # how many notes, when none was found
     notes: tuple[str, ...] = ()
 
     def remarks(self) -> list[str]:
@@ -85,7 +85,7 @@ class SearchAnswer:
             said.append(f"Words only: {self.semantic_search_unavailable}")
         if self.indexing:
             said.append(self.indexing)
-        if not self.rows and self.outcome == "ok":
+        if self.searched and self.outcome == "ok":
             said.append(f"Searched {self.searched}. Try other words or fewer filters.")
         return [*said, *self.notes]
 
@@ -156,7 +156,7 @@ class Retrieval:
             missing_words=tuple(word.text for word in missing),
             semantic_search_unavailable=found.unavailable,
             indexing=self._indexing(),
-            searched=f"{len(allowed)} of {len(snapshot.notes)} notes",
+            searched="" if ranked else f"{len(allowed)} of {len(snapshot.notes)} notes",
             notes=tuple(_find_advice(request, limit, len(ranked))),
         )
 
@@ -331,6 +331,8 @@ def _find_advice(request: SearchRequest, limit: int, total: int) -> Iterator[str
     if limit != request.limit:
         yield f"limit set to {limit} (1-{MOST_ROWS[request.mode]})."
     shown = request.offset + limit
+    if 0 < total <= request.offset:
+        yield f"offset = {request.offset} is behind the last of {total}."
     if total > shown:
         narrow = " or add folder, tags, dates or properties" if request.filters.is_empty else ""
         yield f"{total - shown} more: offset={shown}{narrow}."

@@ -11,7 +11,7 @@ from typing import Any
 from vault_memex.core.expression import Query
 from vault_memex.core.markdown import parse_note
 from vault_memex.core.match import find_matched_text
-from vault_memex.core.note import RESERVED_PROPERTIES
+from vault_memex.core.note import RESERVED_PROPERTIES, ParsedNote
 from vault_memex.core.ranking import Ranked
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import find_safe_cut
@@ -89,7 +89,7 @@ class RowBuilder:
         return tuple(rows)
 
     def _find_text(self, note: Ranked, query: Query, limit: int) -> tuple[tuple[str, ...], str | None]:
-        """Return the section and the text that answer best: around the words, else the nearest passage."""
+        """Return the section and the text that answer best: around the words, the nearest passage, the beginning."""
         if query.is_empty:
             return (), None
         try:
@@ -104,13 +104,26 @@ class RowBuilder:
             if matched is None or not inside:
                 cut = find_safe_cut(parsed.text, min(end, start + limit))
                 return passage.heading_path, " ".join(parsed.text[start:cut].split()) or None
-        return (matched.heading_path, matched.text) if matched is not None else ((), None)
+        return (matched.heading_path, matched.text) if matched is not None else _find_opening(parsed, limit)
 
     def _find_passage(self, note: Ranked) -> PassageRow | None:
         if not note.passages:
             return None
         rows = self._catalogue.find_passages(note.path)
         return next((row for row in rows if row.ordinal == note.passages[0]), None)
+
+
+def _find_opening(note: ParsedNote, limit: int) -> tuple[tuple[str, ...], str | None]:
+    """Return how the note begins: it was found by its name or a tag, and a row must say what it is about."""
+    path: tuple[str, ...] = ()
+    start = note.body_start
+    for heading in note.headings:
+        if note.text[start : heading.span.start].strip():
+            limit = min(limit, heading.span.start - start)
+            break
+        path, start = heading.path, heading.span.end
+    text = " ".join(note.text[start : find_safe_cut(note.text, start + limit)].split())
+    return path, text or None
 
 
 def _build_row(
@@ -170,7 +183,7 @@ def _shown_properties(record: NoteRecord) -> dict[str, Any] | None:
     shown: dict[str, Any] = {}
     left = PROPERTIES_CHARS
     for name, value in record.properties.items():
-        if name in RESERVED_PROPERTIES:
+        if name in RESERVED_PROPERTIES or value is None:
             continue
         size = len(name) + len(json.dumps(value, ensure_ascii=False, default=str))
         if size <= left:

@@ -83,6 +83,11 @@ class Catalogue:
         with self._reading() as db:
             return read.load_snapshot(db, previous)
 
+    def count_notes(self) -> int:
+        """Return how many notes there are, without loading them."""
+        with self._reading() as db:
+            return read.count_notes(db)
+
     def signatures(self) -> dict[str, Signature]:
         """Return the stat signature of every note; all zeros for one that was announced and not read."""
         with self._reading() as db:

@@ -38,6 +38,12 @@ def load_snapshot(db: sqlite3.Connection, previous: Snapshot | None) -> Snapshot
     return Snapshot(revision, {row[0]: _build_record(row) for row in rows}, _load_attachments(db))
 
 
+def count_notes(db: sqlite3.Connection) -> int:
+    """Return how many notes have been read."""
+    (count,) = db.execute("SELECT count(*) FROM notes").fetchone()
+    return int(count)
+
+
 def load_signatures(db: sqlite3.Connection) -> dict[str, Signature]:
     """Return the signature of every note, all zeros for one that was announced and not read yet."""
     rows = db.execute("SELECT path, mtime_ns, ctime_ns, size, inode FROM files WHERE is_note")
