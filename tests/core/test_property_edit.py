@@ -302,7 +302,10 @@ def check_set(text: str, key: str, value: Any) -> None:
     read = split_frontmatter(after)
 
     assert read.error is None
-    assert same_value(value, read.properties[key])
+    found = read.properties[key]
+    # 2.0 for a 2 that stands there already is no change: JSON does not tell them apart.
+    unchanged = after == text and {int, float} == {type(value), type(found)} and value == found
+    assert same_value(value, found) or unchanged
     assert {k: v for k, v in before.properties.items() if k != key} == {
         k: v for k, v in read.properties.items() if k != key
     }

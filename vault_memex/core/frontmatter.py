@@ -8,6 +8,7 @@ properties at all, as in Obsidian; the error says why.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,9 +29,9 @@ MAX_DEPTH = 32
 _OPEN = re.compile(r"---[ \t]*+(?:\r\n?|\n|\Z)")
 _CLOSE = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*+(?:\r\n?|\n|\Z)")
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(
-    r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
-)
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
+_MOST_DIGITS = 1_000  # of a whole number
 _WORDS: Mapping[str, bool | None] = {
     "": None,
     "~": None,
@@ -189,7 +190,13 @@ def _load_json(block: str) -> dict[str, PropertyValue] | None:
     if not block.lstrip().startswith("{"):
         return None
     try:
-        found: dict[str, PropertyValue] = json.loads(block, object_pairs_hook=_unique_pairs)
+        found: dict[str, PropertyValue] = json.loads(
+            block,
+            object_pairs_hook=_unique_pairs,
+            parse_int=_plain_value,
+            parse_float=_plain_value,
+            parse_constant=str,
+        )
     except json.JSONDecodeError:
         return None
     _check_json(found, 1)
@@ -204,7 +211,9 @@ def _unique_pairs(pairs: list[tuple[str, PropertyValue]]) -> dict[str, PropertyV
 
 
 def _check_json(value: PropertyValue, depth: int) -> int:
-    """Return how many values there are; BlockError when they are too many or nest too deep."""
+    """Return how many values there are; BlockError when they are too many or nest too deep, or are half a character."""
+    if isinstance(value, str) and _HALF_CHARACTER.search(value):
+        raise BlockError("a text holds half of a character (a lone surrogate)")
     if not isinstance(value, dict | list):
         return 1
     if depth > MAX_DEPTH:
@@ -292,19 +301,19 @@ def _is_bare_link(node: Node) -> bool:
 
 
 def _plain_value(word: str) -> PropertyValue:
-    """Return what a word without quotes means in the YAML 1.2 core schema."""
+    """Return what a word without quotes means in the YAML 1.2 core schema.
+
+    What JSON has no number for (`.inf`, `.nan`, `1e400`) stays the text it is.
+    """
     if word in _WORDS:
         return _WORDS[word]
     if word[0] not in _MAY_BE_NUMBER:
         return word
     if _INT.fullmatch(word):
+        if len(word) > _MOST_DIGITS:
+            raise BlockError(f"a value that cannot be read: a number of more than {_MOST_DIGITS} digits")
         return int(word, 8 if word.startswith("0o") else 16 if word.startswith("0x") else 10)
     if _FLOAT.fullmatch(word):
-        return float(
-            word.replace(".inf", "inf")
-            .replace(".Inf", "inf")
-            .replace(".INF", "inf")
-            .replace(".n", "n")
-            .replace(".N", "n")
-        )
+        number = float(word)
+        return number if math.isfinite(number) else word
     return word
