@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.server.conftest import serve_command, text_of
 
-END_SECONDS = 5.0
+END_SECONDS = 20.0  # far more than it takes; the machine may be busy
 
 
 class RawServer:
@@ -192,3 +192,43 @@ def test_a_missing_vault_is_one_clear_line(tmp_path: Path) -> None:
     assert 2 == done.returncode
     assert "" == done.stdout
     assert done.stderr.startswith("vault-memex: There is no folder")
+
+
+HALF = "\\ud83d"  # half of an emoji, as JSON writes it
+
+
+GET_HALF = '"method": "tools/call", "params": {"name": "get", "arguments": {"ref": "' + HALF + '"}}'
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        '{"jsonrpc": "2.0", "id": 7, ' + GET_HALF + "}",
+        "{" + GET_HALF + ', "jsonrpc": "2.0", "id": 7}',
+        '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": [1]}',
+        '{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": ' + "[" * 900 + "1" + "]" * 900 + "}}",
+        '{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": ' + "9" * 5_000 + "}}",
+        '{"jsonrpc": "2.0", "id": 7, "method": 5}',
+    ],
+)
+def test_a_request_that_cannot_be_read_is_answered_with_its_number(raw: RawServer, message: str) -> None:
+    raw.start()
+    assert raw.process.stdin is not None
+    assert raw.process.stdout is not None
+    raw.process.stdin.write(message + "\n")
+    raw.process.stdin.flush()
+    answer = json.loads(raw.process.stdout.readline())
+
+    assert (7, True) == (answer["id"], answer["error"]["code"] in (-32700, -32600))
+    assert answer["error"]["message"].startswith("The message ")
+    assert {} == raw.ask("ping")["result"]
+
+
+def test_lines_that_are_no_requests_do_no_harm(raw: RawServer) -> None:
+    raw.start()
+    assert raw.process.stdin is not None
+    for line in ("", "{not json", "null", "[]", '"x"', "42", '{"id": 3}', '{"a": {"id": 3}}', "\x00", "}" * 1_000):
+        raw.process.stdin.write(line + "\n")
+    raw.process.stdin.flush()
+
+    assert {} == raw.ask("ping")["result"]

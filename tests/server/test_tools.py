@@ -127,7 +127,10 @@ async def test_filters_narrow_and_unknown_ones_are_named(call: Call) -> None:
 async def test_get_shows_text_between_marks_with_links_and_backlinks(call: Call) -> None:
     text = text_of(await call("get", ref="Harbour Café tableware", section="Where we are"))
 
-    assert "--- section Harbour Café tableware > Where we are of the note ---\n## Where we are\n" in text
+    code = text.split("Where we are of the note [", 1)[1][:6]
+    opening, closing = f"Where we are of the note [{code}] ---\n", f"Where we are [{code}] ---\n"
+    assert f"--- section Harbour Café tableware > {opening}## Where we are\n" in text
+    assert f"--- end of section Harbour Café tableware > {closing}" in text
     assert "revision: " in text
     assert "linked from: " in text
     assert "Home.md" in text

@@ -14,7 +14,7 @@ from heapq import nlargest
 from typing import Literal
 
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import name_key, stem_of, without_md
+from vault_memex.core.text import name_key, render_line, stem_of, without_md
 from vault_memex.errors import AmbiguousTitle, InvalidArgument, NotFound
 
 RefKind = Literal["id", "path", "title", "alias", "former_title"]
@@ -69,6 +69,12 @@ def resolve_ref(snapshot: Snapshot, ref: str, *, writing: bool = False) -> Resol
     for kind, group in groups:
         if group:
             return _chosen(ref, kind, group, (), writing=writing)
+    if "\\" in bare:  # a name with a line break in it, as answers show it
+        shown = [
+            note for note in snapshot.notes.values() if bare in (render_line(note.path), render_line(note.title))
+        ]
+        if shown:
+            return _chosen(ref, "path", shown, (), writing=writing)
     near = find_near_names(snapshot, bare)
     hint = f" Near: {', '.join(near)}." if near else " Use search to find it."
     raise NotFound(f"No note {ref!r}.{hint}", near)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,6 +83,18 @@ def _continues(text: str, at: int) -> bool:
 
 def _is_flag_half(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
+# Line breaks, other control characters, halves of characters, and what turns the direction of text around.
+_BREAKS_OUT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def render_line(text: str) -> str:
+    r"""Return the text so that it stays on one line and looks like what it is: `\n` for a line break.
+
+    Names, titles and tags of notes are other people's text; none may pass for a line of an answer.
+    """
+    return _BREAKS_OUT.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def name_key(name: str) -> str:

@@ -15,6 +15,7 @@ import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.server.stdio import stdio_server
 from mcp.types import (
     CallToolResult,
     CompleteRequestParams,
@@ -26,9 +27,12 @@ from mcp.types import (
 )
 
 from vault_memex import __version__
-from vault_memex.errors import MemexError, NotFound, render_error
+from vault_memex.core.text import render_line
+from vault_memex.errors import MemexError, render_error
 from vault_memex.server.instructions import render_instructions
+from vault_memex.server.lines import LONGEST_NAME, MOST_NAMES, cut, join_lines
 from vault_memex.server.tool import Answer, ToolSpec
+from vault_memex.server.transport import CheckedStream
 from vault_memex.services.editing import CURRENT_ACTOR
 from vault_memex.vault import Vault
 
@@ -36,6 +40,7 @@ log = logging.getLogger(__name__)
 
 DEADLINE_SECONDS = 60.0
 MOST_COMPLETIONS = 100
+LONGEST_MESSAGE = 4_000  # code points of an error
 NOTE_URI = "vault://notes/{+path}"
 
 
@@ -72,7 +77,7 @@ class MemexServer(MCPServer[Vault]):
         spec = self.callable_specs.get(name)
         if spec is None:
             names = ", ".join(s.name for s in self.listed)
-            return _failure(f"UNKNOWN_TOOL: no tool {name!r}. Tools: {names}.")
+            return _failure(f"UNKNOWN_TOOL: no tool {cut(name, LONGEST_NAME)!r}. Tools: {names}.")
         CURRENT_ACTOR.set(_find_client_name(context))
         try:
             parsed = spec.parse_arguments(arguments)
@@ -94,6 +99,13 @@ class MemexServer(MCPServer[Vault]):
                 f"INTERNAL_ERROR: {type(error).__name__} in {name}. Nothing more is known here; the server's log "
                 "(stderr) has the details. `vault-memex doctor` checks vault and index."
             )
+
+    async def run_stdio_async(self) -> None:
+        """Serve standard input and output; a message that cannot be read is answered, not dropped."""
+        async with stdio_server() as (messages, answers):
+            server = self._lowlevel_server
+            options = server.create_initialization_options()
+            await server.run(CheckedStream(messages, answers), answers, options)
 
     def add_completion(self, vault: Vault) -> None:
         """Complete paths of notes in the resource template."""
@@ -120,7 +132,7 @@ def _find_client_name(context: Context[Vault, Any] | None) -> str:
     if context is None:
         return ""
     params = context.request_context.session.client_params
-    return params.client_info.name if params is not None else ""
+    return render_line(params.client_info.name[:LONGEST_NAME]) if params is not None else ""
 
 
 def _success(spec: ToolSpec[Any], answer: Answer) -> CallToolResult:
@@ -137,12 +149,21 @@ def _failure(text: str) -> CallToolResult:
 def _error_text(error: MemexError) -> str:
     """Return code and sentence, then the fields that the sentence does not say, as one line of JSON."""
     fields = {
-        name: value
+        name: _bounded(value)
         for name, value in render_error(error).items()
         if name not in {"code", "message"} and not _is_said(name, value, error.message)
     }
-    tail = f"\n{json.dumps(fields, ensure_ascii=False)}" if fields else ""
-    return f"{error.code}: {error.message}{tail}"
+    tail = [json.dumps(fields, ensure_ascii=False)] if fields else []
+    return join_lines([f"{error.code}: {cut(error.message, LONGEST_MESSAGE)}", *tail])
+
+
+def _bounded(value: Any) -> Any:
+    """Return the field with its texts and lists cut to what an error may take."""
+    if isinstance(value, str):
+        return cut(value, LONGEST_MESSAGE)
+    if isinstance(value, list):
+        return [cut(item, LONGEST_NAME) if isinstance(item, str) else item for item in value[:MOST_NAMES]]
+    return value
 
 
 def _is_said(name: str, value: object, message: str) -> bool:
@@ -200,7 +221,7 @@ def _add_resources(app: MemexServer, vault: Vault) -> None:
     def note(path: str) -> str:
         try:
             return vault.reading.read_text(path)
-        except NotFound as error:
-            raise ResourceNotFoundError(error.message) from error
+        except MemexError as error:
+            raise ResourceNotFoundError(render_line(cut(error.message, LONGEST_MESSAGE))) from error
 
     app.add_completion(vault)

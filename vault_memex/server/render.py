@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from vault_memex.core.note import PropertyValue
 from vault_memex.errors import InvalidArgument, MemexError
+from vault_memex.server.lines import LONGEST_NAME, cut, join_lines, render_fenced, render_names
 from vault_memex.services.history import ChangesAnswer
 from vault_memex.services.reading import MAX_REFS, NoteView, Reading, ReadRequest
 from vault_memex.services.requests import WriteAnswer
@@ -18,6 +20,9 @@ from vault_memex.store.catalogue import LinkRow
 SHOWN_REVISION = 12  # hex digits; `if_revision` takes eight or more
 LONGEST_ANSWER = 90_000  # code points over all notes of one call
 SHOWN_ELSEWHERE = frozenset(("tags", "layer", "created", "updated", "id"))  # of a note's properties
+LONGEST_PROPERTIES = 4_000  # code points of JSON; the same for frontmatter that does not parse
+LONGEST_NOTICE = 300
+MOST_HEADINGS = 200
 
 
 def _tag(note_id: int | None) -> str:
@@ -44,58 +49,83 @@ def render_note(reading: Reading, ref: str, refs: Sequence[str], request: ReadRe
         try:
             parts.append(_render_view(reading.get(one, share)))
         except MemexError as error:
-            parts.append(f"# {one}\n{error.code}: {error.message}")
+            parts.append(join_lines([f"# {cut(one, LONGEST_NOTICE)}", f"{error.code}: {error.message}"]))
     return "\n\n".join(parts)
 
 
 def _render_view(view: NoteView) -> str:
     """Return the note, or its next part: that comes without what the first part has said."""
     lines = [
-        f"# {view.title}{_tag(view.note_id)}",
+        f"# {cut(view.title, LONGEST_NAME)}{_tag(view.note_id)}",
         f"path: {view.path}",
         f"revision: {view.revision[:SHOWN_REVISION]}",
     ]
+    below = [f"Cut here. Go on with offset={view.next_offset}, or read one section."] if view.next_offset else []
     if view.offset:
-        return "\n".join([*lines, *_render_text(view)])
-    lines += [*_render_facts(view), *_render_text(view)]
-    lines += _render_links("links to", view.links, view.links_total, outgoing=True)
-    lines += _render_links("linked from", view.backlinks, view.backlinks_total, outgoing=False)
+        return join_lines(lines, _render_text(view), join_lines(below))
+    below += _render_links("links to", view.links, view.links_total, outgoing=True)
+    below += _render_links("linked from", view.backlinks, view.backlinks_total, outgoing=False)
     if view.neighbours:
-        lines.append("neighbours: " + ", ".join(f"{n.path} ({n.distance})" for n in view.neighbours))
-    return "\n".join(lines)
+        below.append("neighbours: " + render_names([f"{n.path} ({n.distance})" for n in view.neighbours]))
+    lines += [*_render_facts(view), *_render_outline(view)]
+    return join_lines(lines, _render_broken(view.raw_frontmatter), _render_text(view), join_lines(below))
 
 
 def _render_facts(view: NoteView) -> list[str]:
     facts = [f"layer: {view.layer}" if view.layer else "", f"created: {view.created}", f"updated: {view.updated}"]
     lines = [" · ".join(f for f in facts if f and not f.endswith(": "))]
     if view.tags:
-        lines.append("tags: " + ", ".join(view.tags))
+        lines.append(f"tags: {render_names(view.tags)}")
     own = {name: value for name, value in view.properties.items() if name not in SHOWN_ELSEWHERE}
     if own.get("title") == view.title:
         del own["title"]
     if own:
-        lines.append(f"properties: {json.dumps(own, ensure_ascii=False)}")
-    lines += [f"notice: {notice}" for notice in view.notices]
+        lines.append(f"properties: {_render_properties(own)}")
+    lines += [f"notice: {cut(notice, LONGEST_NOTICE)}" for notice in view.notices]
     if view.same_title:
-        lines.append(f"same title: {', '.join(view.same_title)} (use a path to mean one of them)")
-    if view.raw_frontmatter is not None:
-        lines.append(f"frontmatter as it stands:\n{view.raw_frontmatter.rstrip()}")
-    if view.outline:
-        lines.append("outline (offset, characters):")
-        lines += [f"  {'#' * row.level} {row.text} ({row.offset}, {row.chars})" for row in view.outline]
+        lines.append(f"same title: {render_names(view.same_title)} (use a path to mean one of them)")
     return lines
 
 
-def _render_text(view: NoteView) -> list[str]:
+def _render_outline(view: NoteView) -> list[str]:
+    if not view.outline:
+        return []
+    rows = [
+        f"  {'#' * row.level} {cut(row.text, LONGEST_NAME)} ({row.offset}, {row.chars})"
+        for row in view.outline[:MOST_HEADINGS]
+    ]
+    more = len(view.outline) - len(rows)
+    return ["outline (offset, characters):", *rows, *([f"  … {more} more headings"] if more else [])]
+
+
+def _render_broken(frontmatter: str | None) -> str:
+    if frontmatter is None:
+        return ""
+    shown = frontmatter[:LONGEST_PROPERTIES]
+    part = f", first {len(shown)} of {len(frontmatter)} characters" if len(shown) < len(frontmatter) else ""
+    return render_fenced(f"frontmatter as it stands{part}", "end of frontmatter", shown)
+
+
+def _render_properties(own: Mapping[str, PropertyValue]) -> str:
+    """Return the properties as JSON, as many whole ones as fit."""
+    shown: dict[str, PropertyValue] = {}
+    left = LONGEST_PROPERTIES
+    for name, value in own.items():
+        size = len(name) + len(json.dumps(value, ensure_ascii=False)) + 6  # quotes, colon, comma
+        if size <= left:
+            shown[name] = value
+            left -= size
+    text = json.dumps(shown, ensure_ascii=False)
+    missing = len(own) - len(shown)
+    return f"{text} and {missing} more that are too long to show" if missing else text
+
+
+def _render_text(view: NoteView) -> str:
     what = f"section {' > '.join(view.section)}" if view.section else "text"
     end = view.offset + len(view.text)
     whole = view.offset == 0 and view.next_offset is None
     extent = "" if whole else f", characters {view.offset}-{end} of {view.body_chars}"
-    text = view.text if view.text.endswith("\n") or not view.text else f"{view.text}\n"
-    lines = [f"--- {what} of the note{extent} ---\n{text}--- end of {what} ---"]
-    if view.next_offset is not None:
-        lines.append(f"Cut here. Go on with offset={view.next_offset}, or read one section.")
-    return lines
+    return render_fenced(f"{what} of the note{extent}", f"end of {what}", view.text)
 
 
 def _render_links(label: str, rows: Sequence[LinkRow], total: int, *, outgoing: bool) -> list[str]:
@@ -104,12 +134,11 @@ def _render_links(label: str, rows: Sequence[LinkRow], total: int, *, outgoing: 
     shown: dict[str, None] = {}
     for row in rows:
         if outgoing:
-            name = row.path or f"{row.target} (no such note)"
+            name = row.path or f"{cut(row.target, LONGEST_NAME)} (no such note)"
             shown[f"{name} (one of several)" if row.ambiguous else name] = None
         else:
             shown[row.source] = None
-    more = f" … {total} in all" if total > len(rows) else ""
-    return [f"{label}: {', '.join(shown)}{more}"]
+    return [f"{label}: {', '.join(shown)}" + (f" … {total} in all" if total > len(rows) else "")]
 
 
 # -- search
@@ -117,25 +146,27 @@ def _render_links(label: str, rows: Sequence[LinkRow], total: int, *, outgoing: 
 
 def render_search(answer: SearchAnswer) -> str:
     """Return the rows as a numbered list with what to know about them."""
-    lines = [_render_row(number, row) for number, row in enumerate(answer.rows, answer.offset + 1)]
+    lines = [
+        line for number, row in enumerate(answer.rows, answer.offset + 1) for line in _render_row(number, row)
+    ]
     head = f"{answer.returned} of {answer.total} notes." if answer.total else "No note matches."
-    return "\n".join([head, *answer.remarks(), *lines])
+    return join_lines([head, *answer.remarks(), *lines])
 
 
-def _render_row(number: int, row: SearchRow) -> str:
+def _render_row(number: int, row: SearchRow) -> list[str]:
     facts = [row.layer or "", f"updated {row.updated[:10]}", ", ".join(row.tags[:6])]
     lines = [f"{number}. {row.title}{_tag(row.note_id)} — {row.path} · " + " · ".join(f for f in facts if f)]
     if row.validity:
         instead = f", read {row.superseded_by}" if row.superseded_by else ""
         lines.append(f"   {row.validity.replace('_', ' ')}{instead}")
     if row.matched_section:
-        lines.append(f"   in: {' > '.join(row.matched_section)}")
+        lines.append(f"   in: {cut(' > '.join(row.matched_section), LONGEST_NOTICE)}")
     text = row.matched_text or row.summary
     if text:
         lines.append(f"   {' '.join(text.split())}")
     if row.why:
         lines.append(f"   why: {row.why}")
-    return "\n".join(lines)
+    return lines
 
 
 # -- writes
@@ -149,17 +180,17 @@ def render_write(answer: WriteAnswer) -> str:
         "renamed": "Changed and moved",
         "deleted": "Deleted (in the trash)",
     }[answer.outcome]
-    lines = [f'{verb} note{_tag(answer.note_id)}: "{answer.title}" — {answer.path}']
+    lines = [f'{verb} note{_tag(answer.note_id)}: "{cut(answer.title, LONGEST_NAME)}" — {answer.path}']
     if answer.revision:
         lines.append(f"revision: {answer.revision[:SHOWN_REVISION]}")
     if answer.trash_path:
         lines.append(f"now at: {answer.trash_path}")
     if answer.removed_headings:
-        lines.append("headings that went: " + "; ".join(answer.removed_headings))
+        lines.append(f"headings that went: {render_names(answer.removed_headings)}")
     if answer.relinked:
-        lines.append(f"links rewritten in: {', '.join(answer.relinked)}")
+        lines.append(f"links rewritten in: {render_names(answer.relinked)}")
     if answer.new_tags:
-        lines.append("new tags: " + ", ".join(answer.new_tags))
+        lines.append(f"new tags: {render_names(answer.new_tags)}")
     if answer.new_folder:
         lines.append(f"new folder: {answer.new_folder}")
     if answer.cited_by:
@@ -168,9 +199,7 @@ def render_write(answer: WriteAnswer) -> str:
     if answer.commit_error:
         lines.append(f"git: not committed ({answer.commit_error}); the note is written all the same")
     lines += answer.notes
-    if answer.diff:
-        lines.append(answer.diff.rstrip())
-    return "\n".join(lines)
+    return join_lines(lines, answer.diff.rstrip())
 
 
 # -- the rest
@@ -180,16 +209,17 @@ def render_vocabulary(answer: VocabularyAnswer) -> str:
     """Return names with counts, one kind a line or block."""
     lines = []
     if answer.tags:
-        lines.append("tags: " + ", ".join(f"{t.name} {t.notes}" for t in answer.tags))
+        lines.append("tags: " + ", ".join(f"{cut(t.name, LONGEST_NAME)} {t.notes}" for t in answer.tags))
     if answer.folders:
         lines.append("folders: " + ", ".join(f"{f.path} {f.notes}" for f in answer.folders))
     for p in answer.properties:
         more = f" … {p.more_values} more" if p.more_values else ""
-        lines.append(f"property {p.name} ({p.type}, {p.notes} notes): {', '.join(p.values)}{more}")
+        name, values = cut(p.name, LONGEST_NAME), cut(", ".join(p.values), LONGEST_NOTICE)
+        lines.append(f"property {name} ({p.type}, {p.notes} notes): {values}{more}")
     if answer.types:
         lines.append("entity types: " + ", ".join(f"{t.name} {t.notes}" for t in answer.types))
     lines.append("in all: " + ", ".join(f"{count} {kind}" for kind, count in answer.total.items()))
-    return "\n".join(lines)
+    return join_lines(lines)
 
 
 def render_changes(answer: ChangesAnswer) -> str:
@@ -200,7 +230,7 @@ def render_changes(answer: ChangesAnswer) -> str:
         note = f"{row.path}{_tag(row.note_id)}{came}"
         lines.append(f"{row.at} {row.kind} {note} by {row.actor}" + (f": {row.title}" if row.title else ""))
     lines += answer.notes
-    return "\n".join(lines)
+    return join_lines(lines)
 
 
 def render_status(answer: StatusAnswer) -> str:
@@ -219,4 +249,4 @@ def render_status(answer: StatusAnswer) -> str:
         f"git: {answer.git}",
         f"to tidy: {untidy}; waiting for approval: {answer.pending}",
     ]
-    return "\n".join([*lines, *(f"notice: {n}" for n in index.notices)])
+    return join_lines([*lines, *(f"notice: {cut(n, LONGEST_NOTICE)}" for n in index.notices)])

@@ -16,8 +16,10 @@ from mcp.types import Tool, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from vault_memex.errors import InvalidArgument
+from vault_memex.server.lines import LONGEST_NAME, cut, render_names
 
 PROTOCOL_META = "anthropic/"
+MOST_FAULTS = 10
 
 
 class Arguments(BaseModel):
@@ -83,7 +85,10 @@ class ToolSpec(Generic[A]):
 
     def parse_arguments(self, raw: Mapping[str, Any]) -> A:
         """Return the arguments, or raise InvalidArgument with one line per fault."""
-        named = dict(raw)
+        optional = {key for key, info in self.arguments.model_fields.items() if not info.is_required()}
+        optional |= {other for other, real in self.arguments.also.items() if real in optional}
+        # Some clients send null for whatever they leave out.
+        named = {key: value for key, value in raw.items() if value is not None or key not in optional}
         for other, real in self.arguments.also.items():
             if other in named and real not in named:
                 named[real] = named.pop(other)
@@ -94,8 +99,8 @@ class ToolSpec(Generic[A]):
         unknown = [key for key in named if key not in known]
         if unknown:
             raise InvalidArgument(
-                unknown[0],
-                f"{self.name} has no argument {', '.join(map(repr, unknown))}. It takes: {', '.join(known)}.",
+                cut(unknown[0], LONGEST_NAME),
+                f"{self.name} has no argument {render_names([*map(repr, unknown)])}. It takes: {', '.join(known)}.",
             )
         try:
             return self.arguments.model_validate(named)
@@ -121,18 +126,20 @@ def _decoded(key: str, value: str) -> Any:
     if text[:1] in "[{":
         try:
             return json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidArgument(key, f"{key} looks like JSON but does not parse: {error}") from error
     return [value] if value else []
 
 
 def _as_invalid_argument(tool: str, error: ValidationError) -> InvalidArgument:
     lines = []
-    for fault in error.errors(include_url=False, include_input=False):
+    faults = error.errors(include_url=False, include_input=False)
+    for fault in faults[:MOST_FAULTS]:
         place = ".".join(str(part) for part in fault["loc"]) or tool
-        lines.append(f"{place}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
-    first = str(error.errors()[0]["loc"][0]) if error.errors()[0]["loc"] else tool
-    return InvalidArgument(first, f"{tool}: " + "; ".join(lines) + ".")
+        lines.append(f"{cut(place, LONGEST_NAME)}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
+    more = f"; {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
+    first = str(faults[0]["loc"][0]) if faults[0]["loc"] else tool
+    return InvalidArgument(first, f"{tool}: {'; '.join(lines)}{more}.")
 
 
 def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ MATCHED_CHARS = 300
 STRICT_CHARS = 1_200
 SUMMARY_CHARS = 200
 PROPERTIES_CHARS = 200
+MOST_TAGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,19 +141,19 @@ def _build_row(
     url = record.properties.get("source_url")
     return SearchRow(
         path=record.path,
-        title=record.title,
+        title=_cut(record.title, SUMMARY_CHARS) or "",
         updated=record.updated,
         created=record.created,
         chars=record.chars,
         note_id=record.note_id,
         layer=record.layer,
-        tags=record.tags,
+        tags=record.tags[:MOST_TAGS],
         summary=_cut(record.summary, SUMMARY_CHARS),
-        source_url=url if isinstance(url, str) else None,
+        source_url=_cut(url, MATCHED_CHARS) if isinstance(url, str) else None,
         properties=_shown_properties(record),
         review="pending" if record.pending else None,
         validity=None if validity.holds else validity.status,
-        superseded_by=validity.successor or (str(named) if named else None),
+        superseded_by=validity.successor or (_cut(str(named), SUMMARY_CHARS) if named else None),
         tier=tier,
         matched_section=section,
         matched_text=text,
