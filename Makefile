@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format docs bench clean
 
 demo: $(STAMP)
 	$(BIN)/vault-memex demo
@@ -23,10 +23,14 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+docs: $(STAMP)
+	$(BIN)/python -m tests.reference
+
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)
 
-# With uv on the PATH the environment comes from uv.lock; plain pip takes the same pins from constraints.txt.
+# With uv on the PATH it takes seconds; plain pip works too. Both take their pins from constraints.txt, which comes from
+#   uv pip compile pyproject.toml --group dev --python-version 3.11 --universal -o constraints.txt
 $(STAMP): pyproject.toml constraints.txt
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv -q --allow-existing --python $(PYTHON) $(VENV) && \

@@ -23,7 +23,7 @@ from rich.text import Text
 from vault_memex.errors import VaultError
 from vault_memex.sample import find_sample_vault
 
-MEANING_DEADLINE = 45.0
+MEANING_DEADLINE = 35.0
 SEEN_DEADLINE = 10.0
 
 console = Console(highlight=False)
