@@ -7,7 +7,7 @@ from typing import Any
 
 from vault_memex.errors import MemexError
 from vault_memex.index.meaning import Meaning, MeaningState, MeaningUnavailable
-from vault_memex.index.meaning_child import Engine
+from vault_memex.index.meaning_engine import Engine
 from vault_memex.store.ephemeral import EphemeralTables, HashEmbedder
 from vault_memex.store.vectors import SharedTables
 
@@ -30,12 +30,12 @@ class MeaningHere(Meaning):
         )
 
     def embed_all(self) -> None:
-        source = self.engine.source
+        catalogue = self.engine.catalogue
         store = self.engine.tables.get().open_table(self.fingerprint, self.embedder.dimension, self.embedder.model)
-        while keys := source.next_passages(self.fingerprint, 500):
-            texts = source.passage_texts(keys)
+        while passages := catalogue.find_unembedded(self.fingerprint, 500):
+            texts = self.engine.read_texts(passages)
             store.add(list(texts), self.embedder.embed_passages(list(texts.values())))
-            source.mark_embedded(self.fingerprint, texts)
+            catalogue.mark_embedded(self.fingerprint, texts)
 
     def state(self) -> MeaningState:
         return MeaningState(self.model, "ready")

@@ -37,7 +37,7 @@ def test_passages_are_found_by_meaning_and_after_a_restart_without_embedding(tmp
     for restart in (False, True):
         embedder = find_embedder("multilingual-e5-small", find_model_dir())
         shared = SharedTables(partial(open_vectors, tmp_path / "lance"))
-        worker = EmbeddingWorker(source, embedder, shared, WorkerSettings(poll_seconds=0.05))
+        worker = EmbeddingWorker(source, source.read_texts, embedder, shared, WorkerSettings(poll_seconds=0.05))
         worker.start()
         assert worker.wait(lambda s: s.complete and s.total == len(NOTES), 60)
         assert not (restart and embedder.ready)  # nothing had to be embedded again

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from vault_memex.errors import ModelUnavailable
-from vault_memex.index.embedding_queue import EmbeddingStatus, EmbeddingWorker, PassageKey, WorkerSettings
+from vault_memex.index.embedding_queue import EmbeddingStatus, EmbeddingWorker, WorkerSettings
+from vault_memex.store.catalogue_passages import PassageRow
 from vault_memex.store.ephemeral import EphemeralTables, EphemeralVectors, HashEmbedder
 from vault_memex.store.vectors import SharedTables, VectorsBroken, VectorsUnavailable
 
@@ -18,7 +19,7 @@ SECONDS = 10.0  # the longest a test waits for what should take milliseconds
 
 @dataclass
 class MemorySource:
-    """A PassageSource over a dictionary: hash to text."""
+    """A PassageQueue over a dictionary, hash to text; and the texts."""
 
     texts: dict[str, str] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)  # in the index, but not in the files any more
@@ -26,15 +27,24 @@ class MemorySource:
     fail: Exception | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def next_passages(self, model: str, limit: int) -> Sequence[PassageKey]:
+    looks: int = 0  # how often it was asked what waits
+
+    @property
+    def revision(self) -> int:
+        return len(self.texts)
+
+    def find_unembedded(self, model: str, limit: int) -> Sequence[PassageRow]:
+        self.looks += 1
         if self.fail:
             raise self.fail
         with self.lock:
             done = self.embedded.get(model, set())
             waiting = [h for h in self.texts if h not in done]
-            return [PassageKey(h, "note.md", 0, len(self.texts[h]), len(self.texts[h])) for h in waiting[:limit]]
+            return [
+                PassageRow(h, "note.md", 0, (), 0, len(self.texts[h]), len(self.texts[h])) for h in waiting[:limit]
+            ]
 
-    def passage_texts(self, keys: Sequence[PassageKey]) -> Mapping[str, str]:
+    def read_texts(self, keys: Sequence[PassageRow]) -> Mapping[str, str]:
         with self.lock:
             return {k.hash: self.texts[k.hash] for k in keys if k.hash in self.texts and k.hash not in self.gone}
 
@@ -46,11 +56,11 @@ class MemorySource:
         with self.lock:
             self.embedded[model] = set(hashes)
 
-    def counts(self, model: str) -> tuple[int, int]:
+    def count_embedded(self, model: str) -> tuple[int, int]:
         with self.lock:
             return len(self.embedded.get(model, set()) & self.texts.keys()), len(self.texts)
 
-    def current_hashes(self) -> set[str]:
+    def find_hashes(self) -> set[str]:
         with self.lock:
             return set(self.texts)
 
@@ -109,7 +119,7 @@ class World:
         return self.stored.open_table(self.embedder.fingerprint, self.embedder.dimension, "hash")
 
     def make_worker(self, settings: WorkerSettings = QUICK) -> EmbeddingWorker:
-        worker = EmbeddingWorker(self.source, self.embedder, self.shared, settings)
+        worker = EmbeddingWorker(self.source, self.source.read_texts, self.embedder, self.shared, settings)
         self.workers.append(worker)
         return worker
 
@@ -152,6 +162,41 @@ def test_a_new_passage_is_embedded_when_woken(world: World) -> None:
 
     assert worker.wait(is_complete(1), SECONDS)
     assert {name(1)} == world.store.known()
+
+
+def test_a_queue_that_was_empty_is_looked_at_again_only_when_the_catalogue_changed(world: World) -> None:
+    world.source.texts = make_texts(3)
+    worker = world.start(WorkerSettings(poll_seconds=0.001))
+    assert worker.wait(is_complete(3), SECONDS)
+    polls = threading.Event()
+    maintained = 0
+
+    def maintain(_: EphemeralVectors) -> bool:
+        nonlocal maintained
+        maintained += 1
+        if maintained == 20:
+            polls.set()
+        return False
+
+    looks = world.source.looks
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EphemeralVectors, "maintain", maintain)
+        assert polls.wait(SECONDS)
+
+    assert world.source.looks <= looks + 1  # one may have been under way
+    world.source.texts[name(9)] = "by another process"
+    assert worker.wait(is_complete(4), SECONDS)
+
+
+def test_most_vectors_unwanted_at_once_are_kept(world: World) -> None:
+    world.source.texts = make_texts(10)
+    worker = world.start()
+    assert worker.wait(is_complete(10), SECONDS)
+    world.source.texts = make_texts(1)  # a catalogue that is being made anew
+    worker.request_prune()
+
+    assert worker.wait(is_complete(1), SECONDS)
+    assert 10 == world.store.count()
 
 
 def test_vectors_that_are_there_are_not_made_again(world: World) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from vault_memex.store.vectors import VectorStore, build_checksum
+from vault_memex.store.vectors import VectorStore
 
 DIMENSION = 8
 
@@ -97,11 +97,15 @@ class VectorContract:
         assert {name(n) for n in range(60)} == store.known()
         assert before == store.search(unit(1), 10)
 
-    def test_equal_sets_have_equal_checksums(self, store: VectorStore) -> None:
-        store.add([name(n) for n in (5, 6, 9)], random_rows(3))
+    def test_search_among_some_hashes_finds_the_nearest_of_these(self, store: VectorStore) -> None:
+        store.add([name(n) for n in range(5)], np.stack([unit(1), unit(1, 0.1), unit(1, 1), unit(0, 1), unit(-1)]))
 
-        assert build_checksum([name(9), name(5), name(6)]) == build_checksum(store.known())
-        assert build_checksum([name(9), name(5)]) != build_checksum(store.known())
+        found = store.search(unit(1), 2, [name(4), name(2), name(3), name(77), name(2)])
+
+        assert [name(2), name(3)] == [near.hash for near in found]
+        assert pytest.approx(1 - 0.5**0.5, abs=1e-5) == found[0].distance
+        assert [] == store.search(unit(1), 2, [])
+        assert [] == store.search(unit(1), 2, [name(77)])
 
     @pytest.mark.parametrize("seed", range(12))
     def test_any_sequence_ends_as_a_dictionary_would(self, store: VectorStore, seed: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from vault_memex.core.changes import Signature
 from vault_memex.index.diff import Identity, MoveFinder
 from vault_memex.index.reading import Unread
-from vault_memex.index.workers import Reading
+from vault_memex.index.workers import Outcome
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.indexed import Batch, IndexedNote, Touch
 
@@ -64,7 +64,7 @@ class Applier:
         self._new_moves: list[tuple[str, str]] = []
         self._chars = 0
 
-    def read(self, readings: Iterable[Reading]) -> None:
+    def read(self, readings: Iterable[Outcome]) -> None:
         """Store the readings in batches. Raises PassStopped, which loses nothing: the next pass reads the rest."""
         for reading in readings:
             if self._stopped():

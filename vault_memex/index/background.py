@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +10,6 @@ from vault_memex.index.indexer import Indexer, PathReport, ScanReport
 from vault_memex.index.leader import Leadership, find_heartbeat
 from vault_memex.index.meaning import Meaning
 from vault_memex.index.watcher import Watcher
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +49,12 @@ class Background:
             on_leading=self._on_leading,
         )
         self._started = False
-        self._scanned = threading.Event()
 
     def start(self) -> None:
         """Begin; returns at once."""
         if not self._started:
             self._started = True
             self._watcher.start()
-
-    def wait_scanned(self, timeout: float) -> bool:
-        """Return whether a first pass is over, waiting for it if need be."""
-        return self._scanned.wait(timeout)
 
     def request_scan(self) -> None:
         """Ask for a scan as soon as possible."""
@@ -112,16 +103,15 @@ class Background:
         return None
 
     def _hear(self, report: ScanReport | PathReport) -> None:
-        self._scanned.set()
         self._after_report(report)
         self.embed_if_needed()
+        if isinstance(report, ScanReport) and not report.held_back:
+            self._meaning.prune()
 
     def embed_if_needed(self) -> None:
-        """Have passages embedded that have no vector, in the process that leads."""
-        if self._watcher.status.leading:
-            done, total = self._meaning.count_embedded(self._indexer.catalogue)
-            if done < total:
-                self._meaning.lead(True)
+        """Have passages embedded that have no vector; called in the process that leads."""
+        if self._indexer.catalogue.find_unembedded(self._meaning.fingerprint, 1):
+            self._meaning.lead(True)
 
     def _on_leading(self, leading: bool) -> None:
         if leading:

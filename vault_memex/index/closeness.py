@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from vault_memex.index.embedding_queue import PassageKey
-from vault_memex.index.passage_source import VaultPassages
+from vault_memex.index.embedding_queue import ReadTexts
 from vault_memex.store.catalogue import Catalogue, PassageRow
 from vault_memex.store.embedding import Embedder
 from vault_memex.store.vectors import VectorStore
 
 if TYPE_CHECKING:
-    from vault_memex.store.embedding import Vectors
+    from vault_memex.store.vectors import Vectors
 
 Active = Callable[[], tuple[VectorStore, Embedder]]
 Hits = list[tuple[str, float]]  # (path of a note, cosine distance), nearest first
@@ -23,9 +22,9 @@ MOST_TEXTS = 16  # passages that are embedded while somebody waits, some 30 ms e
 class Closeness:
     """Answers about the notes of one vault. `active` gives the vectors to look at and their model."""
 
-    def __init__(self, catalogue: Catalogue, source: VaultPassages, active: Active) -> None:
+    def __init__(self, catalogue: Catalogue, read_texts: ReadTexts, active: Active) -> None:
         self._catalogue = catalogue
-        self._source = source
+        self._read_texts = read_texts
         self._active = active
 
     def near_notes(self, texts: Sequence[str], limit: int) -> list[Hits]:
@@ -58,8 +57,7 @@ class Closeness:
         return sort_hits(nearest.items())[:limit]
 
     def _embed_missing(self, embedder: Embedder, rows: Sequence[PassageRow]) -> Iterable[Vectors]:
-        keys = [PassageKey(r.hash, r.path, r.start, r.end, r.chars) for r in rows[:MOST_TEXTS]]
-        texts = self._source.passage_texts(keys) if keys else {}
+        texts = self._read_texts(rows[:MOST_TEXTS]) if rows else {}
         return list(embedder.embed_passages(list(texts.values()))) if texts else []
 
     def _search(self, store: VectorStore, vector: Vectors, limit: int) -> Hits:

@@ -1,29 +1,24 @@
-"""Meaning, from the server's side: a child process that holds the model and the vectors, started when needed.
-
-The child answers with pickled tuples over its standard input and output: (number, "ok" | "error", value). Only this
-program writes to either end.
-"""
+"""Meaning, from the server's side: a child process that holds the model and the vectors, started when needed."""
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import pickle
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from vault_memex.errors import ModelUnavailable
+from vault_memex.index.meaning_process import MeaningProcess, MeaningUnavailable
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.embedding import find_spec
 from vault_memex.store.model_folder import find_model_dir
+from vault_memex.store.vectors import Near
+
+__all__ = ["Meaning", "MeaningState", "MeaningUnavailable", "NearAnswer", "NearQuestion", "is_nearly_complete"]
 
 log = logging.getLogger(__name__)
 
@@ -31,27 +26,16 @@ IDLE_SECONDS = 900.0  # without a question or passages to embed, the child ends 
 PATIENCE_SECONDS = 1.5  # a search waits this long for a child that is still starting
 ANSWER_SECONDS = 5.0  # a ready child that takes longer is busy; words are the answer then
 LONG_SECONDS = 30.0  # for all neighbours of 10,000 notes, a few seconds on two cores
-RETRY_SECONDS = 30.0  # after a child that would not start
-
-
-class MeaningUnavailable(Exception):
-    """Meaning cannot be had just now; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """A passage near a query, by its hash."""
-
-    hash: str
-    distance: float  # cosine, 0 to 2
+RETRY_SECONDS = 30.0  # after a child that failed; twice as long after each further one
+LONGEST_RETRY_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class MeaningState:
-    """What the child says of itself."""
+    """What the child does."""
 
     model: str
-    state: str  # off, idle (not started, or ended after a quiet while), starting, ready, embedding, unavailable
+    state: str  # off, idle (starts when needed), starting, ready, embedding, unavailable
     reason: str = ""
 
 
@@ -93,53 +77,49 @@ def is_nearly_complete(done: int, total: int) -> bool:
     return 2 * done >= total and total - done <= max(16, total // 20)
 
 
-def write_message(stream: IO[bytes], message: object) -> None:
-    """Write one message: its length in 4 bytes, then its pickle."""
-    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(len(data).to_bytes(4, "little") + data)
-    stream.flush()
-
-
-def read_message(stream: IO[bytes]) -> Any:
-    """Read one message; raises EOFError when the other side has gone."""
-    head = stream.read(4)
-    if len(head) < 4:
-        raise EOFError
-    size = int.from_bytes(head, "little")
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return pickle.loads(data)  # noqa: S301  # from our own child or parent only
-
-
 class Meaning:
     """The child process as one object. All methods may be called from any thread."""
 
-    def __init__(self, root: Path, cache: Path, model: str, catalogue_fingerprint: str) -> None:
-        child = "vault_memex.index.meaning_child"
-        self._command = [sys.executable, "-m", child, str(root), str(cache), model, catalogue_fingerprint]
+    def __init__(
+        self,
+        root: Path,
+        cache: Path,
+        model: str,
+        catalogue_fingerprint: str,
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
         self.model = model
         self.fingerprint = model
-        self._reason = ""
+        self._arguments = (str(root), str(cache), model, catalogue_fingerprint, str(idle_seconds))
+        self._lock = threading.RLock()
+        self._child: MeaningProcess | None = None
+        self._leading = False
+        self._closed = False
+        self._failures = 0  # in a row
+        self._failed_at = 0.0
+        self._reason = ""  # of the last failure
+        self._wrong = ""  # with the setting: then no process is worth starting
         try:
             spec = find_spec(model, find_model_dir())
             self.model, self.fingerprint = spec.model, spec.fingerprint
         except ModelUnavailable as error:
-            self._reason = error.message
-        self._lock = threading.RLock()
-        self._child: _Child | None = None
-        self._leading = False
-        self._failed_at: float | None = None
-        self._closed = False
+            self._wrong = error.message if self.enabled else "switched off (model = none)"
 
     @property
     def enabled(self) -> bool:
         """Whether the person wants meaning at all."""
         return self.model != "none"
 
-    def search(self, query: str, limit: int, patience: float = PATIENCE_SECONDS) -> list[Near]:
-        """Return the passages nearest to a query, nearest first; MeaningUnavailable when there is none in time."""
-        return [Near(h, d) for h, d in self._ask("search", query, limit, patience=patience)]
+    def search(
+        self, query: str, limit: int, *, among: Sequence[str] | None = None, patience: float = PATIENCE_SECONDS
+    ) -> list[Near]:
+        """Return the passages nearest to a query, nearest first; with `among`, of these hashes only.
+
+        Raises MeaningUnavailable when there is no answer in time.
+        """
+        found: list[Near] = self._ask("search", query, limit, among, patience=patience)
+        return found
 
     def vectors(self, hashes: Sequence[str], patience: float = PATIENCE_SECONDS) -> dict[str, bytes]:
         """Return the vectors of those hashes that have one, as float32 bytes."""
@@ -179,12 +159,11 @@ class Meaning:
         self._ask("calibrate", whole, patience=patience)
 
     def calibrate_later(self) -> None:
-        """Have them measured beside the searches, if the child runs; nobody waits."""
+        """Have them measured beside the searches, if the child is ready; nobody waits."""
         with self._lock:
-            child = self._child
-        if child is not None and child.alive and child.ready.done():
-            with contextlib.suppress(MeaningUnavailable):
-                child.tell("calibrate")
+            child = self._find_child()
+        if child is not None and child.was_ready:
+            self._tell("calibrate", start=False)
 
     def count_embedded(self, catalogue: Catalogue) -> tuple[int, int]:
         """Return how many of the vault's passages have their vector, and how many there are."""
@@ -192,12 +171,12 @@ class Meaning:
 
     def state(self) -> MeaningState:
         """Return what the child does, without starting it."""
-        if not self.enabled:
-            return MeaningState(self.model, "off", "switched off (model = none)")
+        if self._wrong:
+            return MeaningState(self.model, "unavailable" if self.enabled else "off", self._wrong)
         with self._lock:
-            child = self._child
-            if child is None or not child.alive:
-                return MeaningState(self.model, "unavailable" if self._reason else "idle", self._reason)
+            child = self._find_child()
+            if child is None:
+                return MeaningState(self.model, "unavailable" if self._failures else "idle", self._reason)
         if not child.ready.done():
             return MeaningState(self.model, "starting")
         try:
@@ -207,22 +186,18 @@ class Meaning:
         return MeaningState(self.model, state, reason)
 
     def lead(self, leading: bool) -> None:
-        """Say whether this process leads, and so has its child embed; starts the child when it does."""
-        self._leading = leading
-        if leading:
-            self.wake()
-        else:
-            with self._lock:
-                if self._child is not None and self._child.alive:
-                    self._child.tell("lead", False)
+        """Have passages embedded that have no vector, starting the child if need be; or no more of it."""
+        with self._lock:
+            self._leading = leading
+        self._tell("lead", leading, start=leading)
+
+    def prune(self) -> None:
+        """Have vectors forgotten that no passage needs. Ask only when the catalogue is complete."""
+        self._tell("prune", start=False)
 
     def wake(self) -> None:
-        """Start the child if need be (there are passages to embed, or a question will come)."""
-        if self.enabled and not self._closed:
-            try:
-                self._started().tell("wake")
-            except MeaningUnavailable as error:
-                log.info("meaning: %s", error)
+        """Start the child if need be: a question will come."""
+        self._tell("lead", self._leading, start=True)
 
     def close(self) -> None:
         """End the child, waiting at most a second."""
@@ -232,10 +207,17 @@ class Meaning:
         if child is not None:
             child.close()
 
+    def _tell(self, what: str, *arguments: object, start: bool) -> None:
+        try:
+            with self._lock:
+                child = self._get_child() if start and not self._closed else self._find_child()
+            if child is not None:
+                child.tell(what, *arguments)
+        except MeaningUnavailable as error:
+            log.info("meaning: %s", error)
+
     def _ask(self, what: str, *arguments: object, patience: float) -> Any:
-        if not self.enabled:
-            raise MeaningUnavailable("meaning is switched off (model = none)")
-        child = self._started()
+        child = self._get_child()
         # The patience counts from the child's start: while it loads, only the first question waits.
         left = max(0.05, child.started + patience - time.monotonic())
         try:
@@ -247,110 +229,38 @@ class Meaning:
         try:
             return child.ask(what, *arguments).result(timeout=max(patience, ANSWER_SECONDS))
         except FutureTimeout:
-            raise MeaningUnavailable("meaning is busy; ask again in a few seconds") from None
+            raise MeaningUnavailable("the embedding model is busy; ask again in a moment for meaning") from None
 
-    def _started(self) -> _Child:
+    def _find_child(self) -> MeaningProcess | None:
+        """Return the child that runs; remember why the last one ended, if it failed. Needs the lock."""
+        child = self._child
+        if child is None or child.alive:
+            return child
+        self._child = None
+        child.close()
+        self._reason = child.find_failure()
+        if not self._reason:
+            self._failures = 0
+        else:
+            self._failures = 1 if child.was_ready else self._failures + 1
+            self._failed_at = time.monotonic()
+        return None
+
+    def _get_child(self) -> MeaningProcess:
+        """Return the child, started if need be. Raises MeaningUnavailable for as long as a failure is fresh."""
+        if self._wrong:
+            raise MeaningUnavailable(self._wrong)
         with self._lock:
             if self._closed:
                 raise MeaningUnavailable("the vault is closing")
-            if self._child is not None and self._child.alive:
-                return self._child
-            if self._child is not None:
-                self._reason = self._child.fault or self._reason
-                if self._child.failed:
-                    self._failed_at = time.monotonic()
-                self._child = None
-            if self._failed_at is not None and time.monotonic() - self._failed_at < RETRY_SECONDS:
-                raise MeaningUnavailable(self._reason or "the meaning process ended unexpectedly")
-            self._child = _Child(self._command, leading=self._leading)
-            return self._child
+            child = self._find_child()
+            if child is None:
+                if self._failures and time.monotonic() - self._failed_at < _find_pause(self._failures):
+                    raise MeaningUnavailable(self._reason)
+                child = self._child = MeaningProcess(self._arguments, leading=self._leading)
+            return child
 
 
-class _Child:
-    """One run of the child process."""
-
-    def __init__(self, command: Sequence[str], *, leading: bool) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self.started = time.monotonic()
-        self._writing = threading.Lock()
-        self._answers: dict[int, Future[Any]] = {}
-        self._next = 1
-        self.ready: Future[None] = Future()
-        self.fault = ""
-        threading.Thread(target=self._read, name="meaning-answers", daemon=True).start()
-        self.tell("lead", leading)
-
-    @property
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
-    @property
-    def failed(self) -> bool:
-        """Whether it ended otherwise than by being idle or closed."""
-        return bool(self._process.poll())
-
-    def ask(self, what: str, *arguments: object) -> Future[Any]:
-        answer: Future[Any] = Future()
-        with self._writing:
-            number, self._next = self._next, self._next + 1
-            self._answers[number] = answer
-            self._send((number, what, arguments))
-        return answer
-
-    def tell(self, what: str, *arguments: object) -> None:
-        with self._writing:
-            self._send((0, what, arguments))
-
-    def _send(self, message: object) -> None:
-        assert self._process.stdin is not None
-        try:
-            write_message(self._process.stdin, message)
-        except (BrokenPipeError, ValueError) as error:
-            raise MeaningUnavailable(self.fault or "the meaning process has ended") from error
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        try:
-            while True:
-                number, outcome, value = read_message(self._process.stdout)
-                if number == 0:
-                    self._hear(outcome, value)
-                    continue
-                answer = self._answers.pop(number, None)
-                if answer is not None and outcome == "ok":
-                    answer.set_result(value)
-                elif answer is not None:
-                    answer.set_exception(MeaningUnavailable(value))
-        except (EOFError, OSError, pickle.UnpicklingError):
-            self._end()
-
-    def _hear(self, outcome: str, value: str) -> None:
-        if outcome == "ready" and not self.ready.done():
-            self.ready.set_result(None)
-        elif outcome == "fault":
-            self.fault = value
-            if not self.ready.done():
-                self.ready.set_exception(MeaningUnavailable(value))
-
-    def _end(self) -> None:
-        gone = MeaningUnavailable(self.fault or "the meaning process has ended")
-        if not self.ready.done():
-            self.ready.set_exception(gone)
-        while self._answers:
-            _, answer = self._answers.popitem()
-            if not answer.done():
-                answer.set_exception(gone)
-
-    def close(self) -> None:
-        if self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
-        try:
-            self._process.wait(timeout=1.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+def _find_pause(failures: int) -> float:
+    """Return how long after so many failures in a row the child is not started again, in seconds."""
+    return min(RETRY_SECONDS * (1 << min(failures - 1, 10)), LONGEST_RETRY_SECONDS)

@@ -20,10 +20,7 @@ from vault_memex.errors import ModelUnavailable
 from vault_memex.store import e5_weights, model_folder
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vectors = NDArray[np.float32]
+    from vault_memex.store.vectors import Vectors
 
 DEFAULT_MODEL = "multilingual-e5-small"
 _DEFAULT_NAMES = (DEFAULT_MODEL, "intfloat/multilingual-e5-small")

@@ -63,23 +63,27 @@ class EphemeralVectors:
                 places,
             )
 
-    def search(self, vector: Vectors, limit: int) -> list[Near]:
-        """Return the rows nearest by cosine, nearest first, equals by hash."""
+    def search(self, vector: Vectors, limit: int, among: Collection[str] | None = None) -> list[Near]:
+        """Return the rows nearest by cosine, nearest first, equals by hash; with `among`, of these hashes only."""
         import numpy as np
 
         rows = self._rows
-        if not len(rows.hashes) or limit < 1:
+        hashes, vectors = rows.hashes, rows.vectors
+        if among is not None:
+            places = sorted(rows.places[h] for h in set(among) if h in rows.places)
+            hashes, vectors = hashes[places], vectors[places]
+        if not len(hashes) or limit < 1:
             return []
         # One thread: BLAS would share the work with a second, and wait for it while both cores are embedding
         # (measured under load, 10,000 rows: 16 ms against 1).
-        distances = 1.0 - np.einsum("ij,j->i", rows.vectors, np.asarray(vector, np.float32).reshape(-1))
+        distances = 1.0 - np.einsum("ij,j->i", vectors, np.asarray(vector, np.float32).reshape(-1))
         if limit < len(distances):
             border = np.partition(distances, limit - 1)[limit - 1]
             chosen = np.flatnonzero(distances <= border)
         else:
             chosen = np.arange(len(distances))
-        order = np.lexsort((rows.hashes[chosen], distances[chosen]))[:limit]
-        return [Near(str(rows.hashes[i]), min(2.0, max(0.0, float(distances[i])))) for i in chosen[order]]
+        order = np.lexsort((hashes[chosen], distances[chosen]))[:limit]
+        return [Near(str(hashes[i]), min(2.0, max(0.0, float(distances[i])))) for i in chosen[order]]
 
     def get(self, hashes: Collection[str]) -> Mapping[str, Vectors]:
         """Return the vectors of those hashes that are there."""

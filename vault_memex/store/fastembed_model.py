@@ -23,7 +23,8 @@ from vault_memex.errors import ModelUnavailable
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
 
-    from vault_memex.store.embedding import ModelSpec, Vectors
+    from vault_memex.store.embedding import ModelSpec
+    from vault_memex.store.vectors import Vectors
 
 BATCH_TEXTS = 4
 BATCH_TOKENS = 500

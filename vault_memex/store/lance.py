@@ -185,20 +185,23 @@ class LanceVectors:
                 self._version = self._table.version
         self._refresh(now=not current)
 
-    def search(self, vector: Vectors, limit: int) -> list[Near]:
-        """Return the rows nearest by cosine, nearest first, equals by hash."""
+    def search(self, vector: Vectors, limit: int, among: Collection[str] | None = None) -> list[Near]:
+        """Return the rows nearest by cosine, nearest first, equals by hash; with `among`, of these hashes only."""
         self._refresh()
         copy = self._copy
         if copy is not None:
-            return copy.search(vector, limit)
-        if limit < 1:
+            return copy.search(vector, limit, among)
+        if limit < 1 or (among is not None and not among):
             return []
 
         def ask() -> Any:
             query = self._table.search(np.asarray(vector, np.float32).reshape(-1)).distance_type("cosine")
-            return (
-                query.nprobes(_PROBES).refine_factor(_REFINE).select(["hash", "_distance"]).limit(limit).to_arrow()
-            )
+            if among is None:
+                query = query.nprobes(_PROBES).refine_factor(_REFINE)
+            else:
+                # Few rows: the index would look for them in too few of its parts.
+                query = query.where(_among(among), prefilter=True).bypass_vector_index()
+            return query.select(["hash", "_distance"]).limit(limit).to_arrow()
 
         with _explained():
             found = self._again(ask)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,13 +38,6 @@ class Near(NamedTuple):
     distance: float  # 1 - cosine: 0 same direction, 2 opposite
 
 
-class Checksum(NamedTuple):
-    """What two sets of hashes that are equal have in common."""
-
-    rows: int
-    xor: int
-
-
 @dataclass(frozen=True, slots=True)
 class TableInfo:
     """A model's table."""
@@ -61,8 +54,8 @@ class VectorStore(Protocol):
     def add(self, hashes: Sequence[str], vectors: Vectors) -> None:
         """Keep one unit vector a hash. A hash that is there already keeps the vector it has."""
 
-    def search(self, vector: Vectors, limit: int) -> list[Near]:
-        """Return the rows nearest by cosine, nearest first, equals by hash."""
+    def search(self, vector: Vectors, limit: int, among: Collection[str] | None = None) -> list[Near]:
+        """Return the rows nearest by cosine, nearest first, equals by hash; with `among`, of these hashes only."""
 
     def get(self, hashes: Collection[str]) -> Mapping[str, Vectors]:
         """Return the vectors of those hashes that are there."""
@@ -117,10 +110,6 @@ class SharedTables:
                 self._broken = False
             return self._tables
 
-    def peek(self) -> VectorTables | None:
-        """Return the tables if they are open; never waits."""
-        return self._tables
-
     def reset(self, broken: bool) -> None:
         """Close the tables; the next `get` opens them, after moving them aside when they are broken."""
         with self._lock:
@@ -160,15 +149,6 @@ def move_aside(folder: Path) -> None:
         return
     except OSError:  # a file is open elsewhere and the system does not rename around it
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def build_checksum(hashes: Iterable[str]) -> Checksum:
-    """Return count and XOR of hashes in hex, each taken once; the order does not matter."""
-    count = xor = 0
-    for value in set(hashes):
-        count += 1
-        xor ^= int(value, 16)
-    return Checksum(count, xor)
 
 
 def choose_active(tables: Sequence[TableInfo], wanted: str, complete: bool) -> TableInfo | None:
