@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.timing import cpu_seconds
 from vault_memex.core.chunking import (
     MAX_TOKENS,
     MIN_TOKENS,
@@ -195,12 +195,11 @@ def test_passages_of_any_note_are_ordered_bounded_and_lose_nothing(text: str) ->
 @pytest.mark.parametrize(
     "piece", [".", "-", "|", "`", "\n", "a", "* ", "```\n", "|-", " \t", "a" * 511 + " ", "!? ", "1. "]
 )
+@pytest.mark.no_cover
 def test_hostile_repetition_is_chunked_in_linear_time(piece: str) -> None:
     note = parse_note("x\n\n" + piece * (60_000 // len(piece)))
-    started = time.perf_counter()
-    build_passages(note, "T")
 
-    assert time.perf_counter() - started < 1.0
+    assert 1 > cpu_seconds(lambda: build_passages(note, "T"))
 
 
 def test_scraps_alone_are_allowed_only_when_nothing_is_beside_them() -> None:

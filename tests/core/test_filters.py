@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from datetime import timedelta, timezone
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.timing import cpu_seconds
 from vault_memex.core.filters import (
     build_like,
     check_filters,
@@ -347,21 +347,19 @@ def test_ilike_means_what_it_means_in_sql(pattern: str, text: str) -> None:
 
 
 def test_a_pattern_of_many_wildcards_is_fast() -> None:
-    started = time.perf_counter()
+    text = "a" * 249 + "b" * 200
 
-    assert build_like("%a" * 250).match("a" * 249 + "b" * 200) is None
-    assert time.perf_counter() - started < 1
+    assert build_like("%a" * 250).match(text) is None
+    assert 1 > cpu_seconds(lambda: build_like("%a" * 250).match(text))
 
 
+@pytest.mark.no_cover
 def test_ten_thousand_notes_are_checked_in_a_moment() -> None:
     records = [
         make_record(f"Folder {i % 7}/n{i}.md", tags=("x", "area/work"), created="2026-04-10")
         for i in range(10_000)
     ]
     filters = parse_filters(tags=["area"], date_from="2026-01-01")
-    started = time.process_time()
 
-    found = sum(check_filters(filters, record) for record in records)
-
-    assert 10_000 == found
-    assert time.process_time() - started < 0.2  # some 12 ms on a quiet machine
+    assert all(check_filters(filters, record) for record in records)
+    assert 0.2 > cpu_seconds(lambda: [check_filters(filters, record) for record in records])  # some 12 ms

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
+from tests.timing import cpu_seconds
 from vault_memex.core.markdown import parse_note
 
 UNITS = [
@@ -19,10 +18,11 @@ UNITS = [
 DEAREST = ["[](", "- ", "- a\n", "# a\n", "|a|b|\n", "[[a", "`", "a <!-- ", "*#a ", "[a](b \"", ">#a"]  # fmt: skip
 
 
+pytestmark = pytest.mark.no_cover
+
+
 def seconds_for(text: str) -> float:
-    started = time.process_time()
-    parse_note(text)
-    return time.process_time() - started
+    return cpu_seconds(lambda: parse_note(text))
 
 
 def shapes(unit: str, size: int) -> list[str]:

@@ -334,6 +334,7 @@ def test_a_property_set_is_read_back_and_nothing_else_moves(text: str, key: str,
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @given(notes(), KEYS, VALUES)
 @settings(max_examples=10_000)
 def test_a_property_set_is_read_back_in_ten_thousand_notes(text: str, key: str, value: Any) -> None:

@@ -204,5 +204,5 @@ class ManyFiles(Files):
 ManyFiles.TestCase.settings = settings(
     max_examples=150, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck)
 )
-ManyFiles.TestCase.pytestmark = [pytest.mark.slow]
+ManyFiles.TestCase.pytestmark = [pytest.mark.slow, pytest.mark.no_cover]
 test_any_long_history_ends_in_what_a_new_index_says = ManyFiles.TestCase

@@ -210,6 +210,7 @@ def test_updates_one_after_the_other_end_where_a_full_run_does() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 def test_ten_thousand_notes_take_seconds_and_a_change_a_fraction() -> None:
     from time import perf_counter
 
