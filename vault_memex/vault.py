@@ -43,6 +43,8 @@ from vault_memex.store.trash import Trash
 
 log = logging.getLogger(__name__)
 
+FIRST_PASS_SECONDS = 1.5  # an answer waits this long for an index that does not exist yet
+
 
 def open_vault(
     root: Path,
@@ -101,17 +103,16 @@ class Vault:
     def _add_reads(self, clock: Callable[[], datetime]) -> None:
         files, git = self.files, Git(self.root)  # a Git of its own: the transactor's is busy with commits
         self.standing = Standing(self.catalogue, self.snapshot, clock)
-        self.reading = Reading(files, self.catalogue, self.indexer, self.standing, self.snapshot)
+        self.reading = Reading(files, self.catalogue, self.indexer, self.standing, self.settled)
         self.retrieval = Retrieval(
             catalogue=self.catalogue,
             meaning=self.meaning,
             rows=RowBuilder(files, self.catalogue),
             standing=self.standing,
-            snapshot=self.snapshot,
-            indexing=self.background.find_remark,
+            look=self.look,
             clock=clock,
         )
-        self.vocabulary = Vocabulary(self.snapshot)
+        self.vocabulary = Vocabulary(self.settled)
         self.history = History(
             journal=self.transactor.stores.journal,
             git=git,
@@ -151,6 +152,21 @@ class Vault:
         with self._loading:
             self._loaded = self.catalogue.load_snapshot(self._loaded)
             return self._loaded
+
+    def settled(self) -> Snapshot:
+        """Return the snapshot to answer from: before a first pass has found any note, wait a moment for it."""
+        snapshot = self.snapshot()
+        if snapshot.notes:
+            return snapshot
+        if self.background.find_remark() is not None:
+            self.background.wait_scanned(FIRST_PASS_SECONDS)
+        return self.snapshot()
+
+    def look(self) -> tuple[Snapshot, str | None]:
+        """Return the snapshot to answer from, and what was to be said of the index just before it was taken."""
+        self.settled()
+        remark = self.background.find_remark()
+        return self.snapshot(), remark
 
     def catalogue_notes(self) -> Mapping[str, NoteRecord]:
         """Return all notes by path."""

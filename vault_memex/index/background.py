@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,12 +50,17 @@ class Background:
             on_leading=self._on_leading,
         )
         self._started = False
+        self._scanned = threading.Event()
 
     def start(self) -> None:
         """Begin; returns at once."""
         if not self._started:
             self._started = True
             self._watcher.start()
+
+    def wait_scanned(self, timeout: float) -> bool:
+        """Return whether a first pass is over, after at most `timeout` seconds."""
+        return self._scanned.wait(timeout)
 
     def request_scan(self) -> None:
         """Ask for a scan as soon as possible."""
@@ -103,6 +109,7 @@ class Background:
         return None
 
     def _hear(self, report: ScanReport | PathReport) -> None:
+        self._scanned.set()
         self._after_report(report)
         self.embed_if_needed()
         if isinstance(report, ScanReport) and not report.held_back:

@@ -28,7 +28,7 @@ from mcp.types import (
 
 from vault_memex import __version__
 from vault_memex.core.text import render_line
-from vault_memex.errors import MemexError, render_error
+from vault_memex.errors import MemexError, NotFound, render_error
 from vault_memex.server.instructions import render_instructions
 from vault_memex.server.lines import LONGEST_NAME, MOST_NAMES, cut, join_lines
 from vault_memex.server.tool import Answer, ToolSpec
@@ -87,7 +87,8 @@ class MemexServer(MCPServer[Vault]):
                 )
             return _success(spec, answer)
         except MemexError as error:
-            return _failure(_error_text(error))
+            remark = self.vault.background.find_remark() if isinstance(error, NotFound) else None
+            return _failure("\n".join(filter(None, (_error_text(error), remark))))
         except TimeoutError:
             return _failure(
                 f"DEADLINE: {name} took longer than {DEADLINE_SECONDS:.0f} s. "

@@ -109,8 +109,7 @@ class Retrieval:
         meaning: Meaning,
         rows: RowBuilder,
         standing: Standing,
-        snapshot: Callable[[], Snapshot],
-        indexing: Callable[[], str | None],
+        look: Callable[[], tuple[Snapshot, str | None]],
         clock: Callable[[], datetime],
     ) -> None:
         self._catalogue = catalogue
@@ -118,14 +117,13 @@ class Retrieval:
         self._standing = standing
         self._thresholds = get_shipped(meaning.model)
         self._rows = rows
-        self._snapshot = snapshot
-        self._indexing = indexing
+        self._look = look
         self._clock = clock
 
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Return the page of notes that match. Raises InvalidArgument naming the argument."""
         _check(request)
-        snapshot = self._snapshot()
+        snapshot, indexing = self._look()
         tags = {tag for note in snapshot.notes.values() for tag in note.tags} if request.filters.tags else ()
         filters, unknown_tags = find_unknown_tags(request.filters, tags)
         allowed = {p: n for p, n in snapshot.notes.items() if check_filters(filters, n)}
@@ -155,7 +153,7 @@ class Retrieval:
             unknown_folder=None if is_known_folder(filters, snapshot.notes) else filters.folder,
             missing_words=tuple(word.text for word in missing),
             semantic_search_unavailable=found.unavailable,
-            indexing=self._indexing(),
+            indexing=indexing,
             searched="" if ranked else f"{len(allowed)} of {len(snapshot.notes)} notes",
             notes=tuple(_find_advice(request, limit, len(ranked))),
         )
