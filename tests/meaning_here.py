@@ -18,7 +18,8 @@ class MeaningHere(Meaning):
     def __init__(self, root: Path, cache: Path, model: str, catalogue_fingerprint: str) -> None:
         super().__init__(root, cache, model, catalogue_fingerprint)
         self.embedder = HashEmbedder()
-        self.model, self.fingerprint = self.embedder.model, self.embedder.fingerprint
+        if self.enabled:
+            self.model, self.fingerprint = self.embedder.model, self.embedder.fingerprint
         kept = EphemeralTables()
         self.engine = Engine(
             root,
@@ -30,6 +31,8 @@ class MeaningHere(Meaning):
         )
 
     def embed_all(self) -> None:
+        if not self.enabled:
+            return
         catalogue = self.engine.catalogue
         store = self.engine.tables.get().open_table(self.fingerprint, self.embedder.dimension, self.embedder.model)
         while passages := catalogue.find_unembedded(self.fingerprint, 500):
@@ -47,6 +50,8 @@ class MeaningHere(Meaning):
         self.engine.close()
 
     def _ask(self, what: str, *arguments: object, patience: float) -> Any:
+        if not self.enabled:
+            raise MeaningUnavailable("meaning is switched off (model = none)")
         try:
             return self.engine.calls[what](*arguments)
         except MemexError as error:

@@ -22,14 +22,17 @@ from vault_memex.index.fingerprint import find_fingerprint
 from vault_memex.index.indexer import Indexer, PathReport, Progress, ScanReport
 from vault_memex.index.leader import Leadership
 from vault_memex.index.meaning import Meaning
+from vault_memex.services.detecting import Detecting
 from vault_memex.services.distances import Distances
-from vault_memex.services.editing import Editing
+from vault_memex.services.editing import CURRENT_ACTOR, Editing
 from vault_memex.services.history import History
+from vault_memex.services.inferences import Inferences
 from vault_memex.services.numbering import Numbering
 from vault_memex.services.reading import Reading
 from vault_memex.services.relinking import Relinker
 from vault_memex.services.retrieval import Retrieval
 from vault_memex.services.rows import RowBuilder
+from vault_memex.services.signals import Signals
 from vault_memex.services.standing import Standing
 from vault_memex.services.status import Status
 from vault_memex.services.vocabulary import Vocabulary
@@ -98,6 +101,7 @@ class Vault:
         )
         self.distances = Distances(config, self.catalogue, self.meaning, self.snapshot)
         self._add_reads(clock)
+        self._add_insights(clock)
         self._add_writes(clock)
 
     def _add_reads(self, clock: Callable[[], datetime]) -> None:
@@ -129,6 +133,40 @@ class Vault:
             background=self.background,
             git=git,
             snapshot=self.snapshot,
+        )
+
+    def _add_insights(self, clock: Callable[[], datetime]) -> None:
+        def find_actor() -> str:
+            return self.config.connection or CURRENT_ACTOR.get() or "assistant"
+
+        self.signals = Signals(
+            config=self.config,
+            files=self.files,
+            catalogue=self.catalogue,
+            transactor=self.transactor,
+            numbering=self.numbering,
+            detecting=Detecting(
+                config=self.config,
+                catalogue=self.catalogue,
+                meaning=self.meaning,
+                distances=self.distances,
+                standing=self.standing,
+                snapshot=self.snapshot,
+                clock=clock,
+            ),
+            snapshot=self.snapshot,
+            actor=find_actor,
+        )
+        self.inferences = Inferences(
+            config=self.config,
+            files=self.files,
+            transactor=self.transactor,
+            numbering=self.numbering,
+            reading=self.reading,
+            signals=self.signals,
+            snapshot=self.snapshot,
+            clock=clock,
+            actor=find_actor,
         )
 
     def _add_writes(self, clock: Callable[[], datetime]) -> None:

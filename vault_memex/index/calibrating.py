@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import cycle
 from pathlib import Path
 
@@ -32,70 +32,91 @@ from vault_memex.memory.calibration import (
     render_copy,
 )
 from vault_memex.memory.kept_calibration import CALIBRATION, KeptCalibration, is_due, parse_kept, render_kept
-from vault_memex.memory.near_pairs import NoteVectors
 from vault_memex.memory.thresholds import MIN_NOTES
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.embedding import Embedder
 from vault_memex.store.vectors import VectorStore
 
+COMPARED = 1_000  # notes whose passages titles are compared with
 SEED = 20_260  # the same vault gives the same samples
 
 
 class Calibrator:
-    """Keeps the calibration of one vault in its catalogue."""
+    """Keeps the calibration of one vault in its catalogue. The two steps may run beside each other."""
 
     def __init__(self, root: Path, catalogue: Catalogue) -> None:
         self._root = root
         self._catalogue = catalogue
-        self._working = threading.Lock()
+        self._first = threading.Lock()
+        self._second = threading.Lock()
 
-    def measure(self, embedder: Embedder, open_store: Callable[[], VectorStore], *, whole: bool) -> None:
-        """Measure what is due and keep it; not `whole`: the distances between notes alone."""
-        with self._working:
+    def measure_notes(self, model: str, open_store: Callable[[], VectorStore]) -> None:
+        """Measure the distances between notes if that is due."""
+        with self._first:
             hashes = self._catalogue.load_note_hashes()
-            kept = parse_kept(self._catalogue.get_state(CALIBRATION))
-            if not is_due(kept, embedder.model, len(hashes), whole=whole):
+            if not is_due(self._find(), model, len(hashes), whole=False):
                 return
             if len(hashes) < MIN_NOTES:
-                self._keep(embedder, len(hashes), Samples(()), complete=True)
+                self._keep(model, len(hashes), Samples(()), complete=True)
                 return
             vectors, _ = load_vectors(open_store(), hashes)
             background = measure_background(vectors, _roll())
-            self._keep(embedder, len(hashes), Samples(background), complete=False)
-            if whole:
-                copies = list(self._measure_copies(embedder, vectors))
-                queries = self._measure_queries(embedder, vectors)
-                self._keep(embedder, len(hashes), Samples(background, copies, queries), complete=True)
+            self._keep(model, len(hashes), Samples(background), complete=False)
 
-    def _keep(self, embedder: Embedder, notes: int, samples: Samples, *, complete: bool) -> None:
-        calibration = build_calibration(embedder.model, notes, samples)
+    def measure_all(self, embedder: Embedder, open_store: Callable[[], VectorStore]) -> None:
+        """Measure copies and queries too, if that is due."""
+        with self._second:
+            self.measure_notes(embedder.model, open_store)
+            hashes = self._catalogue.load_note_hashes()
+            kept = self._find()
+            if kept is None or kept.complete:
+                return
+            copies = list(self._measure_copies(embedder, open_store(), hashes))
+            queries = self._measure_queries(embedder, open_store(), hashes)
+            vectors, _ = load_vectors(open_store(), hashes)
+            background = measure_background(vectors, _roll())
+            self._keep(embedder.model, len(hashes), Samples(background, copies, queries), complete=True)
+
+    def _find(self) -> KeptCalibration | None:
+        return parse_kept(self._catalogue.get_state(CALIBRATION))
+
+    def _keep(self, model: str, notes: int, samples: Samples, *, complete: bool) -> None:
         distributions = {
             "two notes": describe(samples.background),
             "a note and an edited copy": describe(samples.copies, (5, 50, 70, 90, 95)),
             "a title and another note": describe(samples.queries, (0.5, 5, 50)),
         }
         kept = KeptCalibration(
-            calibration, complete, {name: found for name, found in distributions.items() if found.count}
+            build_calibration(model, notes, samples),
+            complete,
+            {name: found for name, found in distributions.items() if found.count},
         )
         self._catalogue.set_state(CALIBRATION, render_kept(kept))
 
-    def _measure_copies(self, embedder: Embedder, vectors: NoteVectors) -> Iterator[float]:
+    def _measure_copies(
+        self, embedder: Embedder, store: VectorStore, hashes: Mapping[str, tuple[str, ...]]
+    ) -> Iterator[float]:
         dice = _roll()
-        at = {path: number for number, path in enumerate(vectors.paths)}
-        for path, edit in zip(draw_notes(vectors.paths, COPIES, dice), cycle(EDITS), strict=False):
+        for path, edit in zip(draw_notes(list(hashes), COPIES, dice), cycle(EDITS), strict=False):
             found = self._read(path)
-            original = vectors.rows_of(at[path])
-            copy = render_copy(*found, edit, dice) if found and len(original) else None
+            original = list(store.get(hashes[path]).values())
+            copy = render_copy(*found, edit, dice) if found and original else None
             if copy is None or not copy[1].strip():
                 continue
             title, body = copy
             texts = [p.text for p in build_passages(parse_note(body), title, "")][:MOST_TEXTS]
-            yield measure_copy([list(row) for row in embedder.embed_passages(texts)], [list(r) for r in original])
+            # One by one: a search waits for the one under way, not for a batch.
+            vectors = [list(row) for text in texts for row in embedder.embed_passages([text])]
+            yield measure_copy(vectors, [list(row) for row in original])
 
-    def _measure_queries(self, embedder: Embedder, vectors: NoteVectors) -> list[float]:
+    def _measure_queries(
+        self, embedder: Embedder, store: VectorStore, hashes: Mapping[str, tuple[str, ...]]
+    ) -> list[float]:
         dice = _roll()
+        drawn = sorted(draw_notes(list(hashes), COMPARED, dice))
+        vectors, _ = load_vectors(store, {path: hashes[path] for path in drawn})
         queries: dict[str, list[float]] = {}
-        for path in draw_notes(vectors.paths, QUERIES, dice):
+        for path in draw_notes(list(hashes), QUERIES, dice):
             found = self._read(path)
             if found:
                 queries[path] = list(embedder.embed_query(found[0]))

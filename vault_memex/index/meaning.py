@@ -156,14 +156,14 @@ class Meaning:
 
     def calibrate(self, *, whole: bool = False, patience: float = LONG_SECONDS) -> None:
         """Have the distances of the vault measured where that is due; they are kept in the catalogue."""
-        self._ask("calibrate", whole, patience=patience)
+        self._ask("calibrate_all" if whole else "calibrate", patience=patience)
 
     def calibrate_later(self) -> None:
         """Have them measured beside the searches, if the child is ready; nobody waits."""
         with self._lock:
             child = self._find_child()
         if child is not None and child.was_ready:
-            self._tell("calibrate", start=False)
+            self._tell("calibrate_all", start=False)
 
     def count_embedded(self, catalogue: Catalogue) -> tuple[int, int]:
         """Return how many of the vault's passages have their vector, and how many there are."""

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,7 +24,8 @@ from vault_memex.store.vectors import VectorsBroken, VectorsUnavailable
 log = logging.getLogger(__name__)
 
 SEARCHERS = 2
-LONG_CALLS = ("neighbours", "calibrate")  # seconds; they wait for each other and not before a search
+LONG_CALLS = ("neighbours", "calibrate")  # seconds; they wait for each other, and no search waits for them
+ENDLESS_CALLS = ("calibrate_all",)  # many seconds
 
 
 class Host:
@@ -37,6 +38,9 @@ class Host:
         self._writing = threading.Lock()
         self._pool = ThreadPoolExecutor(SEARCHERS, thread_name_prefix="search")
         self._long = ThreadPoolExecutor(1, thread_name_prefix="long")
+        self._endless = ThreadPoolExecutor(1, thread_name_prefix="endless")
+        self._calibrating: Future[None] = Future()
+        self._calibrating.set_result(None)
         self._last = time.monotonic()  # of a question; who only looks at the state keeps nothing alive
 
     def run(self, requests: IO[bytes]) -> None:
@@ -54,8 +58,7 @@ class Host:
                 self._answer(number, "ok", self._engine.state())
             else:
                 self._last = time.monotonic()
-                pool = self._long if what in LONG_CALLS else self._pool
-                pool.submit(self._serve, number, what, arguments)
+                self._choose_pool(what).submit(self._serve, number, what, arguments)
             if not loading:
                 loading = True
                 self._pool.submit(self._load)
@@ -78,12 +81,17 @@ class Host:
             self._engine.lead(*arguments)
         elif what == "prune":
             self._engine.prune()
-        elif what == "calibrate":
-            self._long.submit(self._calibrate)
+        elif what == "calibrate_all" and self._calibrating.done():
+            self._calibrating = self._endless.submit(self._calibrate)
+
+    def _choose_pool(self, what: str) -> ThreadPoolExecutor:
+        if what in ENDLESS_CALLS:
+            return self._endless
+        return self._long if what in LONG_CALLS else self._pool
 
     def _calibrate(self) -> None:
         try:
-            self._engine.calibrate(whole=True)
+            self._engine.calibrate_all()
         except Exception as error:  # noqa: BLE001 -- nobody waits for it; it is asked for again
             log.info("distances are not measured: %s", _render_reason(error))
 

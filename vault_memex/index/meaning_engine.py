@@ -56,6 +56,7 @@ class Engine:
             "near_of": self.near_of,
             "neighbours": self.neighbours,
             "calibrate": self.calibrate,
+            "calibrate_all": self.calibrate_all,
         }
 
     def load(self) -> None:
@@ -126,9 +127,14 @@ class Engine:
             },
         )
 
-    def calibrate(self, whole: bool) -> None:
-        """Measure the vault's distances where that is due; `whole` takes seconds: copies of notes are embedded."""
-        self._calibrator.measure(self.embedder, self._complete, whole=whole)
+    def calibrate(self) -> None:
+        """Measure the distances between notes where that is due."""
+        with self._undisturbed():
+            self._calibrator.measure_notes(self.embedder.model, self._complete)
+
+    def calibrate_all(self) -> None:
+        """Measure copies and queries too: they have to be embedded, which takes many seconds beside the searches."""
+        self._calibrator.measure_all(self.embedder, self._complete)
 
     def _complete(self) -> VectorStore:
         """Return the vectors of the present model, once nearly every passage has one."""

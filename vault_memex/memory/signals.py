@@ -286,6 +286,12 @@ def find_tag_bursts(snapshot: Snapshot, settings: SignalSettings, today: date) -
             yield Signal("tag_burst", ((f"{tag}|{earlier[0]}",),), notes, reason, tag)
 
 
+def render_knobs(settings: SignalSettings) -> str:
+    """Return what the settings come to, always in the same form."""
+    knobs = {f.name: getattr(settings, f.name) for f in fields(settings) if f.name != "chosen"}
+    return str(knobs | {"ignored_tags": sorted(settings.ignored_tags)})  # a set has no order
+
+
 def build_fingerprint(
     snapshot: Snapshot, unresolved: Iterable[tuple[str, str]], settings: SignalSettings, model: str, today: date
 ) -> str:
@@ -293,9 +299,7 @@ def build_fingerprint(
 
     `unresolved` are the (source, target) of links that lead nowhere. `model` names the vectors; empty without any.
     """
-    knobs = {f.name: getattr(settings, f.name) for f in fields(settings)}
-    knobs |= {"ignored_tags": sorted(settings.ignored_tags), "chosen": []}  # a set has no order
-    digest = blake2b(f"{today}|{model}|{knobs}".encode(), digest_size=16)
+    digest = blake2b(f"{today}|{model}|{render_knobs(settings)}".encode(), digest_size=16)
     for note in snapshot.notes.values():
         digest.update(f"{note.path}\0{note.revision}\0{note.note_id}\0{note.layer}\0{note.created}\n".encode())
     for source, target in sorted(unresolved):

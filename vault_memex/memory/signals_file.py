@@ -75,6 +75,26 @@ def render_signals(table: SignalTable) -> str:
     return "\n".join(lines) + "\n"
 
 
+def plan_signals(text: str, table: SignalTable) -> str:
+    """Return the file's text with another table; what people wrote around it stays. Columns of their own do not."""
+    lines = text.split("\n")
+    heads = [number for number, line in enumerate(lines) if _is_heading(line)]
+    if not heads or _NEXT.search(text) is None:
+        return render_signals(table)
+    end = heads[0]
+    while end < len(lines) and lines[end].lstrip().startswith("|"):
+        end += 1
+    fresh = render_signals(table).split("\n")
+    start = next(number for number, line in enumerate(fresh) if _is_heading(line))
+    around = "\n".join([*lines[: heads[0]], *fresh[start:-1], *lines[end:]])
+    return _NEXT.sub(f"next: {table.following}", around, count=1)
+
+
+def _is_heading(line: str) -> bool:
+    names = [cell.casefold() for cell in _split_row(line.strip())] if line.lstrip().startswith("|") else []
+    return "key" in names and "status" in names
+
+
 def _escape(text: str) -> str:
     r"""Return text for a cell: on one line, with pipes and backslashes escaped."""
     return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
@@ -124,9 +144,8 @@ def _find_cells(text: str) -> Iterator[Mapping[str, str]]:
         if not line.lstrip().startswith("|"):
             continue
         cells = _split_row(line.strip())
-        names = [cell.casefold() for cell in cells]
-        if "key" in names and "status" in names:
-            columns = names
+        if _is_heading(line):
+            columns = [cell.casefold() for cell in cells]
         elif columns is not None and not all(set(cell) <= set("-: ") for cell in cells):
             found = dict.fromkeys(_COLUMNS, "")
             found.update(zip(columns, cells, strict=False))

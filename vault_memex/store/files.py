@@ -93,6 +93,16 @@ class VaultFiles:
             place.path, data, decoded.text, decoded.encoding, revision_of(data), Signature.of(status), reason
         )
 
+    def find_internal(self, folder: str) -> tuple[str, ...]:
+        """Return the paths of the Markdown files directly in a folder of `_memex`, ascending."""
+        try:
+            names = os.listdir(self.root / folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        except OSError as error:
+            raise os_error_as_memex(error, folder) from None
+        return tuple(f"{folder}/{name}" for name in sorted(names) if name.endswith(".md") and name[0] != ".")
+
     def signature(self, file: Path) -> Signature:
         """Return the signature of a file just written by us and remember it: it needs no settling."""
         signature = Signature.of(os.lstat(file))

@@ -1,0 +1,223 @@
+"""Looking for signals: what detection needs from catalogue and meaning, and the part of it about one note."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from vault_memex.config import Config
+from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.text import name_key, without_md
+from vault_memex.index.meaning import LONG_SECONDS, Meaning, MeaningUnavailable, NearAnswer, NearQuestion
+from vault_memex.memory.dangling import find_dangling_links
+from vault_memex.memory.days import find_day
+from vault_memex.memory.detection import detect_signals
+from vault_memex.memory.signals import (
+    Detection,
+    Signal,
+    SignalSettings,
+    build_fingerprint,
+    find_stale_states,
+    find_tag_bursts,
+    is_record,
+    is_source,
+    render_knobs,
+)
+from vault_memex.services.distances import Distances
+from vault_memex.services.standing import Standing
+from vault_memex.store.catalogue import Catalogue
+
+NEAR = 64  # notes around a new one among which a state may be that it overtakes
+MOST_STATES = 3
+STATE_NEAR = 250
+LIKE = 2  # letters that a name's length may differ from one that was mistyped
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link that leads nowhere."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a run would look at."""
+
+    snapshot: Snapshot
+    unresolved: tuple[Link, ...]
+    settings: SignalSettings
+    today: date
+    fingerprint: str  # equal: a run would find the same
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What meaning said, or why it said nothing."""
+
+    near: NearAnswer | None
+    unavailable: str = ""
+
+
+class Detecting:
+    """Runs the detectors over one vault."""
+
+    def __init__(
+        self,
+        *,
+        config: Config,
+        catalogue: Catalogue,
+        meaning: Meaning,
+        distances: Distances,
+        standing: Standing,
+        snapshot: Callable[[], Snapshot],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._config = config
+        self._catalogue = catalogue
+        self._meaning = meaning
+        self._distances = distances
+        self._standing = standing
+        self._snapshot = snapshot
+        self._clock = clock
+
+    def today(self) -> date:
+        """Return the day on which signals are looked for."""
+        return self._clock().date()
+
+    def find_mark(self) -> str:
+        """Return what tells cheaply that nothing at all happened since; another mark may still mean the same."""
+        return f"{self._catalogue.revision} {self.today()} {self._find_vectors()} {render_knobs(self._settings())}"
+
+    def prepare(self) -> Prepared:
+        """Return what a run would look at now."""
+        snapshot, today, settings = self._snapshot(), self.today(), self._settings()
+        unresolved = tuple(
+            Link(source, group.target) for group in self._catalogue.find_unresolved() for source in group.sources
+        )
+        pairs = [(link.source, link.target) for link in unresolved]
+        fingerprint = build_fingerprint(snapshot, pairs, settings, self._find_vectors(), today)
+        return Prepared(snapshot, unresolved, settings, today, fingerprint)
+
+    def measure(self) -> None:
+        """Have the distances between notes measured if that is due; without meaning they stay as they are."""
+        try:
+            self._distances.measure()
+        except MeaningUnavailable:
+            return
+
+    def look(self, prepared: Prepared) -> Looked:
+        """Ask meaning which notes are near each other."""
+        notes = prepared.snapshot.notes
+        sources = {path for path, note in notes.items() if is_source(note)}
+        question = NearQuestion(
+            arc_distance=prepared.settings.arc_distance,
+            state_distance=prepared.settings.stale_distance,
+            states=tuple(path for path in sources if notes[path].layer == "state"),
+            excluded=frozenset(path for path in notes if path not in sources or not find_day(notes[path].created)),
+        )
+        try:
+            return Looked(self._meaning.neighbours(question, LONG_SECONDS))
+        except MeaningUnavailable as error:
+            return Looked(None, str(error))
+
+    def detect(self, prepared: Prepared, looked: Looked) -> Detection:
+        """Return the signals."""
+        return detect_signals(
+            prepared.snapshot,
+            prepared.unresolved,
+            self._catalogue.load_linked_notes() if looked.near is not None else {},
+            neighbours=looked.near,
+            amendments=self._standing.find().amendments,
+            settings=prepared.settings,
+            today=prepared.today,
+        )
+
+    def _settings(self) -> SignalSettings:
+        return self._config.signals.with_calibration(self._distances.find())
+
+    def _find_vectors(self) -> str:
+        if not self._meaning.enabled:
+            return ""
+        done, total = self._meaning.count_embedded(self._catalogue)
+        return f"{self._meaning.fingerprint} {done}/{total}"
+
+    # -- about one note, while somebody waits for the answer to a write
+
+    def detect_about(self, note: NoteRecord, near: Sequence[tuple[str, float]] | None = None) -> Detection:
+        """Return the signals that a note just written may have made, without looking at the whole vault.
+
+        `near` are the notes near it, where the caller knows them. Threads are left to the next full run.
+        """
+        snapshot = self._snapshot()
+        signals = [
+            *self._find_bursts(note, snapshot),
+            *self._find_dangling(note, snapshot),
+            *self._find_overtaken(note, snapshot, near),
+        ]
+        return Detection(tuple(signals), frozenset())
+
+    def _find_bursts(self, note: NoteRecord, snapshot: Snapshot) -> Iterator[Signal]:
+        keys = {name_key(tag) for tag in note.tags}
+        if keys:
+            tagged = {
+                path: other
+                for path, other in snapshot.notes.items()
+                if other.tags and not keys.isdisjoint(map(name_key, other.tags))
+            }
+            for signal in find_tag_bursts(replace(snapshot, notes=tagged), self._settings(), self.today()):
+                if note.path in signal.notes:
+                    yield signal
+
+    def _find_dangling(self, note: NoteRecord, snapshot: Snapshot) -> Iterator[Signal]:
+        links = [
+            Link(note.path, without_md(row.target))
+            for row in self._catalogue.find_links(note.path)
+            if row.path is None and row.target
+        ]
+        if not links:
+            return
+        wanted = {len(name_key(part)) for link in links for part in (link.target, link.target.rpartition("/")[2])}
+        lengths = {length + more for length in wanted for more in range(-LIKE, LIKE + 1)}
+        like = {
+            other.path: other
+            for key, group in snapshot.by_title_key.items()
+            if len(key) in lengths
+            for other in group
+        }
+        like |= {other.path: other for group in snapshot.by_alias_key.values() for other in group}
+        yield from find_dangling_links(replace(snapshot, notes={**like, note.path: note}), links)
+
+    def _find_overtaken(
+        self, note: NoteRecord, snapshot: Snapshot, near: Sequence[tuple[str, float]] | None
+    ) -> Iterator[Signal]:
+        """Yield the states that the note, a record, is one too many against."""
+        if not (is_source(note) and is_record(note)):
+            return
+        settings = self._settings()
+        try:
+            hits = self._meaning.near_of(note.path, NEAR, patience=0.0) if near is None else near
+            states = [
+                (path, distance)
+                for path, distance in hits
+                if distance < settings.stale_distance
+                and (other := snapshot.notes.get(path)) is not None
+                and other.layer == "state"
+            ]
+            for path, distance in states[:MOST_STATES]:
+                around = {**dict(self._meaning.near_of(path, STATE_NEAR, patience=0.0)), note.path: distance}
+                yield from self._judge_state(snapshot, path, around, settings)
+        except MeaningUnavailable:
+            return
+
+    def _judge_state(
+        self, snapshot: Snapshot, state: str, around: Mapping[str, float], settings: SignalSettings
+    ) -> Iterator[Signal]:
+        notes = {path: snapshot.notes[path] for path in (*around, state) if path in snapshot.notes}
+        near = NearAnswer([], {state: sorted(around.items(), key=lambda hit: (hit[1], hit[0]))})
+        amendments = self._standing.find().amendments
+        for signal in find_stale_states(replace(snapshot, notes=notes), near, amendments, settings, self.today()):
+            if signal.notes[0] == state:
+                yield signal
