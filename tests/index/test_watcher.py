@@ -484,3 +484,15 @@ def test_any_chaos_ends_in_what_a_new_index_says_however_many_events_are_lost(tm
         wait_until(lambda: equals_rebuild(watched.vault, tmp_path))
 
     watched.close()
+
+
+def test_a_catalogue_deleted_under_the_watcher_is_filled_again_and_not_taken_for_an_empty_vault(
+    watched: Watched,
+) -> None:
+    before = dump(watched.vault.cache)
+    for file in watched.vault.cache.glob("catalogue.sqlite*"):
+        file.unlink()
+
+    assert not watched.vault.catalogue.is_complete()
+    wait_until(watched.vault.catalogue.is_complete)
+    assert before == dump(watched.vault.cache)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,48 @@ def test_file_that_is_no_database_is_replaced(tmp_path: Path, data: bytes) -> No
     catalogue = Catalogue.open(tmp_path)
 
     assert {} == catalogue.load_snapshot().notes
+    catalogue.close()
+
+
+@pytest.mark.parametrize("step", [499, 997, 1_999, 4_097])
+def test_file_with_bits_turned_everywhere_is_replaced_or_fails_as_a_database(tmp_path: Path, step: int) -> None:
+    filled(tmp_path).close()
+    file = tmp_path / "catalogue.sqlite"
+    data = bytearray(file.read_bytes())
+    for at in range(100, len(data), step):
+        data[at] ^= 0xFF
+    file.write_bytes(data)
+
+    catalogue = Catalogue.open(tmp_path)
+    for _ in range(3):
+        with suppress(sqlite3.DatabaseError, UnicodeDecodeError):
+            ask_often(catalogue)
+
+    ask_often(catalogue)
+    catalogue.close()
+
+
+def test_folder_in_the_place_of_the_file_is_moved_aside_again_and_again(tmp_path: Path) -> None:
+    for _ in range(2):
+        (tmp_path / "catalogue.sqlite").unlink(missing_ok=True)
+        (tmp_path / "catalogue.sqlite" / "inner").mkdir(parents=True)
+
+        catalogue = Catalogue.open(tmp_path)
+
+        assert {} == catalogue.signatures()
+        catalogue.close()
+
+
+def test_a_catalogue_is_complete_from_its_first_whole_pass_until_it_is_emptied(tmp_path: Path) -> None:
+    catalogue = Catalogue.open(tmp_path)
+    assert not catalogue.is_complete()
+
+    catalogue.mark_complete()
+    catalogue.mark_complete()
+    assert catalogue.is_complete()
+
+    catalogue.forget()
+    assert not catalogue.is_complete()
     catalogue.close()
 
 

@@ -79,7 +79,8 @@ class Background:
         notices += [f"name is not text, skipped: {path}" for path in status.skipped[:10]]
         if to_do > done:
             return BackgroundState("indexing", status.leading, self._watching(), done, to_do, tuple(notices))
-        state = "ready" if status.scanned or not self._started or self._followed() else "indexing"
+        looked = status.scanned or not self._started or self._followed()
+        state = "ready" if looked and self._indexer.catalogue.is_complete() else "indexing"
         if status.error:
             state = "stale"
         return BackgroundState(state, status.leading, self._watching(), notices=tuple(notices))

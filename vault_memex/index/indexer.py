@@ -129,6 +129,8 @@ class Indexer:
             removals, held = self._check_removals(scan, diff, known)
             counts = self._apply_diff(replace(diff, removed=tuple(removals)), known, progress, stopped)
             self._remember_root(scan)
+            if not self.catalogue.is_complete():
+                self.catalogue.mark_complete()
             return ScanReport(
                 revision=self.catalogue.revision,
                 notes=len(scan.notes),

@@ -153,7 +153,7 @@ class Watcher:
         return self._find_pause()
 
     def _check_ears(self) -> None:
-        """Look for what makes events go missing: a dead thread, another folder in the vault's place, a sleep."""
+        """Look for what no event tells: a dead thread, another folder in the vault's place, a sleep, a lost index."""
         self._next_check = self._clock() + RETRY_SECONDS
         slept = self._wall_clock() - self._clock()
         if abs(slept - self._slept) > RESUME_JUMP:
@@ -161,6 +161,8 @@ class Watcher:
         self._slept = slept
         if self._observer is not None and self._observer.is_dead():
             self._observer.start()
+            self._next_scan = 0.0
+        if not self._indexer.catalogue.is_complete():
             self._next_scan = 0.0
 
     def _scan(self) -> None:

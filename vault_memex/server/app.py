@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import signal
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -41,6 +42,7 @@ log = logging.getLogger(__name__)
 DEADLINE_SECONDS = 60.0
 MOST_COMPLETIONS = 100
 LONGEST_MESSAGE = 4_000  # code points of an error
+MAY_BE_DONE = "Read the note before you try again; it may be done."
 NOTE_URI = "vault://notes/{+path}"
 
 
@@ -92,8 +94,11 @@ class MemexServer(MCPServer[Vault]):
         except TimeoutError:
             return _failure(
                 f"DEADLINE: {name} took longer than {DEADLINE_SECONDS:.0f} s. "
-                + ("Ask for less." if spec.read_only else "Read the note before you try again; it may be done.")
+                + ("Ask for less." if spec.read_only else MAY_BE_DONE)
             )
+        except (OSError, sqlite3.Error) as error:
+            log.exception("tool %r failed", name)
+            return _failure(_disk_error_text(error, spec))
         except Exception as error:
             log.exception("tool %r failed", name)
             return _failure(
@@ -145,6 +150,16 @@ def _success(spec: ToolSpec[Any], answer: Answer) -> CallToolResult:
 
 def _failure(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+
+
+def _disk_error_text(error: OSError | sqlite3.Error, spec: ToolSpec[Any]) -> str:
+    """Return what the disk said, and what to do. No path: it may lie outside the vault."""
+    if isinstance(error, sqlite3.Error):
+        code, what = "INDEX_UNUSABLE", f"the index says: {error}. A damaged one is made anew from the files"
+    else:
+        code, what = "VAULT_UNUSABLE", f"the disk says: {error.strerror or type(error).__name__}. Check it"
+    again = "Try again in a moment." if spec.read_only else MAY_BE_DONE
+    return f"{code}: {render_line(what)}. {again} `vault-memex doctor` checks vault and index."
 
 
 def _error_text(error: MemexError) -> str:

@@ -78,6 +78,16 @@ class Catalogue:
         with self._reading() as db:
             return write.get_revision(db)
 
+    def is_complete(self) -> bool:
+        """Whether a whole pass over the files has ended since the catalogue was made, or made anew."""
+        with self._reading() as db:
+            return read.is_complete(db)
+
+    def mark_complete(self) -> None:
+        """Remember that a whole pass has ended."""
+        with self._transaction() as db:
+            write.mark_complete(db)
+
     def load_snapshot(self, previous: Snapshot | None = None) -> Snapshot:
         """Return all notes as they are now; a previous snapshot makes it a matter of what changed."""
         with self._reading() as db:

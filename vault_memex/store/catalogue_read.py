@@ -19,6 +19,11 @@ _NOTES = (
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
+def is_complete(db: sqlite3.Connection) -> bool:
+    """Whether a whole pass over the files has ended since the tables were empty."""
+    return db.execute("SELECT 1 FROM meta WHERE key = 'complete'").fetchone() is not None
+
+
 def load_snapshot(db: sqlite3.Connection, previous: Snapshot | None) -> Snapshot:
     """Return the vault as the last transaction left it; `previous` is reused as far as it still holds.
 

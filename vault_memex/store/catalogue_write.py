@@ -267,6 +267,11 @@ def _render_json(value: object) -> str:
     return text
 
 
+def mark_complete(db: sqlite3.Connection) -> None:
+    """Remember that a whole pass over the files has ended; emptying the tables forgets it."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES('complete', 1)")
+
+
 def _set_meta(db: sqlite3.Connection, key: str, value: int) -> None:
     db.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
 

@@ -57,7 +57,7 @@ class Connections:
                 yield reader.db
             finally:
                 self._return_reader(reader)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             self._check_damage(error, inode)
             raise
 
@@ -79,7 +79,7 @@ class Connections:
             except BaseException as error:
                 with suppress(sqlite3.Error):
                     db.execute("ROLLBACK")
-                if isinstance(error, sqlite3.DatabaseError):
+                if isinstance(error, sqlite3.DatabaseError | UnicodeDecodeError):
                     self._check_damage(error, self._inode)
                 raise
 
@@ -126,7 +126,7 @@ class Connections:
         except FileNotFoundError:
             return None
 
-    def _check_damage(self, error: sqlite3.DatabaseError, inode: int) -> None:
+    def _check_damage(self, error: sqlite3.DatabaseError | UnicodeDecodeError, inode: int) -> None:
         """Put a damaged file out of the way. What was asked still fails; the next call works on a new file."""
         misuse = isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError)
         if not misuse and is_damage(error) and self._find_inode() == inode:

@@ -6,6 +6,7 @@ Everything in it is derived from the vault's files, so the answer to any doubt i
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from dataclasses import dataclass
@@ -112,6 +113,9 @@ def connect(file: Path) -> sqlite3.Connection:
     except sqlite3.DatabaseError:
         db.close()
         raise
+    except UnicodeDecodeError as error:  # SQLite names what is broken, in broken bytes
+        db.close()
+        raise sqlite3.DatabaseError("the catalogue is malformed") from error
     return db
 
 
@@ -140,7 +144,7 @@ def open_database(folder: Path, fingerprint: str) -> Database:
     try:
         writer = _open_checked(file, fingerprint, thorough=bool(dead))
     except sqlite3.DatabaseError as error:
-        if not (is_damage(error) or error.sqlite_errorcode == sqlite3.SQLITE_ERROR):
+        if not (is_damage(error) or error.sqlite_errorcode == sqlite3.SQLITE_ERROR or file.is_dir()):
             raise
         move_aside(folder)
         writer = _open_checked(file, fingerprint, thorough=False)
@@ -151,9 +155,13 @@ def open_database(folder: Path, fingerprint: str) -> Database:
 
 def move_aside(folder: Path) -> None:
     """Rename the catalogue to `damaged.sqlite` (the last one is kept for whoever wants to look)."""
-    file = folder / FILE_NAME
+    file, aside = folder / FILE_NAME, folder / "damaged.sqlite"
+    if aside.is_dir():
+        shutil.rmtree(aside)
+    if file.is_dir():
+        aside.unlink(missing_ok=True)
     if file.exists():
-        file.replace(folder / "damaged.sqlite")
+        file.replace(aside)
     for ending in ("-wal", "-shm"):
         (folder / (FILE_NAME + ending)).unlink(missing_ok=True)
 
@@ -166,6 +174,7 @@ def start_anew(db: sqlite3.Connection, fingerprint: str) -> None:
     db.execute(
         "INSERT OR REPLACE INTO meta VALUES('revision', ?), ('log_start', ?), ('attachments', ?)", (revision,) * 3
     )
+    db.execute("DELETE FROM meta WHERE key = 'complete'")
     db.execute("DELETE FROM fingerprint")
     db.execute("INSERT INTO fingerprint VALUES(?)", (fingerprint,))
 
@@ -215,7 +224,7 @@ def _first_revision() -> int:
     return time.time_ns() // 1_000_000
 
 
-def is_damage(error: sqlite3.DatabaseError) -> bool:
+def is_damage(error: Exception) -> bool:
     """Whether the error says that the file itself is bad (not that it is busy, full or out of reach)."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
