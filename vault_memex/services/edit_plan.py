@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vault_memex.core.dates import parse_date
+from vault_memex.core.frontmatter import split_frontmatter
 from vault_memex.core.markdown import parse_note
 from vault_memex.core.note import RESERVED_PROPERTIES, PropertyValue
 from vault_memex.core.patch import plan_body, plan_patch
 from vault_memex.core.property_edit import plan_properties
-from vault_memex.core.text import BOM
+from vault_memex.core.tags import TAG_RUN, merge_tags, parse_property_tags, trim_tag
+from vault_memex.core.text import BOM, render_line, without_md
 from vault_memex.errors import (
     BodyAndPatch,
     EmptyBody,
@@ -26,6 +30,8 @@ MAX_TITLE = 500
 MAX_SUMMARY = 5_000
 MAX_CHANGE_TITLE = 120
 MAX_BODY_BYTES = 1 << 20
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_URL = re.compile(r"https?://[^\s\x00-\x20]+")
 SHRINK_FROM = 200  # code points; a shorter note may shrink as it likes
 
 
@@ -65,12 +71,22 @@ def check_edit_request(request: EditRequest) -> None:
         check_title(request.title)
     check_texts(request.summary or "", request.change_title, request.body or "")
     check_property_names(request.properties)
+    check_tags(request.tags or ())
+
+
+def tidy_title(title: str) -> str:
+    """Return the title without blanks around it and without a final `.md`, which belongs to a file name."""
+    return without_md(title.strip()).strip()
 
 
 def check_title(title: str) -> None:
-    """Refuse an empty or over-long title."""
-    if not title.strip():
+    """Refuse an empty or over-long title, and one that is not a line of text."""
+    if not tidy_title(title):
         raise InvalidArgument("title", "title is empty.")
+    if render_line(title) != title:
+        raise InvalidArgument(
+            "title", f"title is one line without control characters, not {render_line(title)[:80]!r}."
+        )
     if len(title) > MAX_TITLE:
         raise TooLarge(f"title has {len(title)} characters; at most {MAX_TITLE}.", argument="title")
 
@@ -81,12 +97,46 @@ def check_texts(summary: str, change_title: str, body: str) -> None:
         raise TooLarge(
             f"summary has {len(summary)} characters; at most {MAX_SUMMARY}, better 350.", argument="summary"
         )
-    if len(change_title) > MAX_CHANGE_TITLE or "\n" in change_title:
+    if len(change_title) > MAX_CHANGE_TITLE or render_line(change_title) != change_title:
         raise InvalidArgument(
             "change_title", f"change_title is one line of at most {MAX_CHANGE_TITLE} characters."
         )
     if len(body.encode("utf-8", "surrogatepass")) > MAX_BODY_BYTES:
         raise TooLarge("body is over 1 MiB. Split it into several notes.", argument="body")
+    check_characters("body", body)
+
+
+def check_characters(argument: str, text: str) -> None:
+    """Refuse what would make the file unreadable as a note: NUL, and halves of characters."""
+    if found := _NO_TEXT.search(text):
+        raise InvalidArgument(
+            argument,
+            f"{argument} holds {render_line(found[0])} at {found.start()}, which no text file can. Leave it out.",
+        )
+
+
+def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Return the tags once each, without `#`. Raises InvalidArgument with a tag that would do."""
+    kept: list[str] = []
+    for tag in tags:
+        name = tag.strip().removeprefix("#")
+        found, _ = parse_property_tags([name])
+        if name and not found:
+            better = "-".join(run for run in TAG_RUN.findall(name) if trim_tag(run))
+            hint = f"; write {better!r}" if better else ""
+            raise InvalidArgument(
+                "tags", f"{tag!r} is no tag: letters, digits, - _ and / only, and not digits alone{hint}."
+            )
+        kept += found
+    return merge_tags(kept)
+
+
+def check_span(valid_from: str, valid_until: str) -> None:
+    """Refuse what is no date, and an end before the beginning."""
+    start = parse_date(valid_from, "valid_from").start if valid_from else None
+    end = parse_date(valid_until, "valid_until").end if valid_until else None
+    if start is not None and end is not None and end <= start:
+        raise InvalidArgument("valid_until", "valid_until lies before valid_from. Swap or mend them.")
 
 
 OWN_ARGUMENT = {
@@ -129,7 +179,7 @@ def plan_text(text: str, request: EditRequest) -> PlannedText:
     values = {name: value for name, value in request.properties.items() if value is not None}
     drop = [name for name, value in request.properties.items() if value is None]
     if request.tags is not None:
-        values["tags"] = [tag.lstrip("#") for tag in request.tags]
+        values["tags"] = list(check_tags(request.tags))
     if request.summary is not None:
         _set_or_drop(values, drop, "summary", request.summary)
     if request.layer:
@@ -138,6 +188,8 @@ def plan_text(text: str, request: EditRequest) -> PlannedText:
         new = plan_properties(new, values, drop)
     if new == text and request.title is None and request.folder is None:
         raise PatchNoop("Nothing would change: the note already says that.")
+    if request.patch:
+        check_characters("patch", "".join(op.text for op in request.patch))
     _check_shrink(text, new, request)
     return PlannedText(new, removed)
 
@@ -165,13 +217,19 @@ def check_save_request(request: SaveRequest) -> None:
     if not request.body.strip():
         raise EmptyBody("body is empty. A note needs something to remember.")
     check_texts(request.summary, request.change_title, request.body)
+    check_tags(request.tags)
     for name in request.properties:
         if name in RESERVED_PROPERTIES:
             hint = "send it as its own argument" if name in OWN_ARGUMENT else "choose another name"
             raise InvalidArgument("properties", f"{name} is reserved; {hint}.")
     check_property_names(request.properties)
-    if request.source_url and not request.source_url.startswith(("http://", "https://")):
-        raise InvalidArgument("source_url", "source_url begins with http:// or https://.")
+    if request.source_url and not _URL.fullmatch(request.source_url):
+        raise InvalidArgument("source_url", "source_url begins with http:// or https:// and holds no spaces.")
+    check_span(request.valid_from, request.valid_until)
+    if split_frontmatter(request.body.removeprefix(BOM)).properties:
+        raise InvalidArgument(
+            "body", "body starts with a frontmatter block. Send the text alone, and properties as arguments."
+        )
 
 
 def build_properties(request: SaveRequest, *, note_id: int | None, now: str, name_differs: bool) -> dict[str, Any]:
@@ -181,7 +239,7 @@ def build_properties(request: SaveRequest, *, note_id: int | None, now: str, nam
         "layer": request.layer,
         "aliases": [request.title] if name_differs else None,
         "summary": request.summary.strip(),
-        "tags": [tag.lstrip("#") for tag in request.tags],
+        "tags": list(check_tags(request.tags)),
         "created": now,
         "source_url": request.source_url,
         "amends": request.amends,

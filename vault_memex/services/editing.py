@@ -13,7 +13,7 @@ from vault_memex.core.diff import render_diff
 from vault_memex.core.property_edit import plan_properties, render_note
 from vault_memex.core.revision import revision_of
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import folder_of, name_key, stem_of, without_md
+from vault_memex.core.text import folder_of, name_key, render_line, stem_of, without_md
 from vault_memex.errors import (
     AlreadyExists,
     InvalidArgument,
@@ -25,11 +25,13 @@ from vault_memex.errors import (
 from vault_memex.index.indexer import Indexer, OwnWrite
 from vault_memex.memory.policy import Touched, check_delete, check_edit, check_role
 from vault_memex.services.edit_plan import (
+    MAX_CHANGE_TITLE,
     build_properties,
     check_edit_request,
     check_save_request,
     plan_text,
     render_body,
+    tidy_title,
 )
 from vault_memex.services.numbering import Numbering
 from vault_memex.services.reading import Reading
@@ -87,6 +89,7 @@ class Editing:
         """Write a new note. Raises AlreadyExists when a note of that name is in the folder."""
         check_role(self._config.role)
         check_save_request(request)
+        request = replace(request, title=tidy_title(request.title))
         folder = self._check_folder(request.folder or self._config.new_note_folder)
         before = self._snapshot()
         with self._transactor.stores.lock.hold():
@@ -97,7 +100,7 @@ class Editing:
                 replace(request, amends=self._render_amended(request.amends)),
                 note_id=number if self._config.write_ids != "never" else None,
                 now=self._clock().strftime("%Y-%m-%dT%H:%M:%S"),
-                name_differs=stem_of(path) != request.title.strip(),
+                name_differs=stem_of(path) != request.title,
             )
             properties |= self._attribution(request.layer)
             data = render_note(properties, render_body(request.body)).encode("utf-8")
@@ -105,15 +108,15 @@ class Editing:
             change = Change(
                 op="created",
                 path=path,
-                title=request.change_title or f"Add {request.title.strip()}",
+                title=request.change_title or f"Add {request.title}"[:MAX_CHANGE_TITLE],
                 edits=(WriteFile(path, data, None),),
                 actor=self._actor(),
                 note_id=number,
             )
             applied = self._apply(change)
             self._catalogue.set_note_ids({path: number})
-        answer = self._answer("created", path, applied, data_before="", before=before)
-        return replace(answer, title=request.title.strip())  # where no file can be called so, it is an alias
+        answer = self._answer("created", path, applied, data_before=None, before=before)
+        return replace(answer, title=request.title)  # where no file can be called so, it is an alias
 
     def _find_free_path(self, folder: str, title: str) -> str:
         name = file_name_for_title(title)
@@ -122,7 +125,7 @@ class Editing:
             path = f"{folder}/{candidate}" if folder else candidate
             place = self._files.find_place(path, "note")
             if not place.exists:
-                return path
+                return place.path  # folders as they are spelled on disk
             known = self._snapshot().notes.get(place.path)
             names = {name_key(stem_of(place.path))}
             if known is not None:
@@ -163,6 +166,8 @@ class Editing:
     def edit(self, request: EditRequest) -> WriteAnswer:
         """Change a note. When somebody saves in between, the plan is made anew, unless a revision was named."""
         check_edit_request(request)
+        if request.title is not None:
+            request = replace(request, title=tidy_title(request.title))
         for attempt in range(1, RETRIES + 1):
             try:
                 with self._transactor.stores.lock.hold():
@@ -175,7 +180,7 @@ class Editing:
     def _edit_once(self, request: EditRequest) -> WriteAnswer:
         before = self._snapshot()
         record, file, _ = self._reading.find_note(request.ref, writing=True)
-        retitled = request.title is not None and request.title.strip() != record.title
+        retitled = request.title is not None and request.title != record.title
         layer = request.layer if request.layer and request.layer != record.layer else None
         touched = Touched(bool(request.patch) or request.body is not None, retitled, layer)
         check_edit(record, touched, self._config.role)
@@ -225,16 +230,22 @@ class Editing:
         if path == record.path:
             return None
         place = self._files.find_place(path, "note")
-        if place.exists and name_key(place.path) != name_key(record.path):
-            raise AlreadyExists(f"{place.path} is there already. Choose another title or folder.", path=place.path)
-        return path
+        # Names that differ only in case or Unicode form are one note, unless the name belongs to a link to it.
+        same = name_key(place.path) == name_key(record.path)
+        if place.exists and not (same and name_key(name) == name_key(record.path.rpartition("/")[2])):
+            what = "is a link to the note itself" if same else "is there already"
+            raise AlreadyExists(f"{path} {what}. Choose another title or folder.", path=place.path)
+        path = f"{folder_of(place.path)}/{name}" if folder_of(place.path) else name
+        return None if path == record.path else path
 
     def _with_names(self, text: str, record: NoteRecord, request: EditRequest, move: str | None) -> str:
         """Return the text with title, alias and former title in its properties as the new title needs them."""
-        assert request.title is not None
-        title = request.title.strip()
+        title = request.title
+        assert title is not None
         values = {"title": title} if "title" in record.properties else {}
-        items: dict[str, list[str]] = {"former_titles": [record.title]}
+        items: dict[str, list[str]] = {}
+        if name_key(title) != name_key(record.title):
+            items["former_titles"] = [record.title]
         if not values and stem_of(move or record.path) != title:
             items["aliases"] = [title]
         return plan_properties(text, values, (), items)
@@ -297,7 +308,7 @@ class Editing:
         return sorted({row.source for row in self._catalogue.find_backlinks(path)} - {path})
 
     def _answer(
-        self, outcome: str, path: str, applied: Applied, *, data_before: str, before: Snapshot
+        self, outcome: str, path: str, applied: Applied, *, data_before: str | None, before: Snapshot
     ) -> WriteAnswer:
         after = self._snapshot()
         record = after.notes.get(path)
@@ -312,7 +323,7 @@ class Editing:
             title=record.title if record else stem_of(path),
             note_id=record.note_id if record else None,
             revision=(result.after or "") if result else "",
-            diff=render_diff(path, data_before, text) if data_before and result else "",
+            diff=render_diff(render_line(path), data_before, text) if data_before is not None and result else "",
             cited_by=tuple(citing[:MOST_CITING]),
             cited_by_total=len(citing),
             new_tags=tuple(tag for tag in (record.tags if record else ()) if name_key(tag) not in known),
@@ -343,7 +354,7 @@ def _check_revision(file: FileText, wanted: str) -> None:
 def _describe(record: NoteRecord, request: EditRequest, move: str | None) -> str:
     """Return one line for journal and commit."""
     if move is not None:
-        return f"Move {record.path} to {move}"[:120]
+        return render_line(f"Move {record.path} to {move}")[:MAX_CHANGE_TITLE]
     parts = []
     if request.body is not None:
         parts.append("rewrite")
@@ -353,4 +364,4 @@ def _describe(record: NoteRecord, request: EditRequest, move: str | None) -> str
     named += [n for n in ("tags", "summary", "layer") if getattr(request, n) not in (None, "")]
     if named:
         parts.append("set " + ", ".join(named))
-    return f"Change {record.title}: {'; '.join(parts) or 'title'}"[:120]
+    return render_line(f"Change {record.title}: {'; '.join(parts) or 'title'}")[:MAX_CHANGE_TITLE]

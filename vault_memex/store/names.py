@@ -82,7 +82,7 @@ def numbered_name(name: str, number: int) -> str:
 
 
 def _trimmed(stem: str) -> str:
-    return stem.strip().strip(".").strip()
+    return stem.strip().lstrip("~. ").rstrip(". ")
 
 
 def _cut_to_bytes(text: str, limit: int) -> str:

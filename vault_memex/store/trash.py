@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from vault_memex.core.changes import Change, MoveFile, RemoveFile, WriteFile
-from vault_memex.core.text import stem_of
+from vault_memex.core.text import render_line, stem_of
 from vault_memex.errors import AlreadyExists, NotFound
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.ids import escape_field, unescape_field
@@ -76,7 +76,7 @@ def plan_delete(
     return Change(
         "deleted",
         note.path,
-        f"Delete {stone.title}",
+        render_line(f"Delete {stone.title}")[:120],
         (move, _with_line(stones, buried)),
         stone.by,
         stone.id,
