@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +112,7 @@ class Meaning:
         return self.model != "none"
 
     def search(
-        self, query: str, limit: int, *, among: Sequence[str] | None = None, patience: float = PATIENCE_SECONDS
+        self, query: str, limit: int, *, among: Collection[str] | None = None, patience: float = PATIENCE_SECONDS
     ) -> list[Near]:
         """Return the passages nearest to a query, nearest first; with `among`, of these hashes only.
 

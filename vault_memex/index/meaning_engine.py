@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -81,7 +81,7 @@ class Engine:
         if self.worker is not None:
             self.worker.request_prune()
 
-    def search(self, query: str, limit: int, among: Sequence[str] | None) -> list[Near]:
+    def search(self, query: str, limit: int, among: Collection[str] | None) -> list[Near]:
         """Return the nearest passages, nearest first; with `among`, of these hashes only."""
         with self._undisturbed():
             store, embedder = self._find_active()

@@ -26,8 +26,9 @@ Mode = Literal["hybrid", "exact", "strict"]
 LONGEST_QUERY = 2_048
 MOST_ROWS: Mapping[Mode, int] = {"hybrid": 25, "exact": 25, "strict": 50}
 WORD_DEPTH = 500  # notes that hold any of the words
-MEANING_DEPTH = 50  # passages; more when filters will drop most of them
-WIDENED_DEPTH = 500
+MEANING_DEPTH = 50  # passages
+FEW_NOTES = 1_000  # with filters that let so few through, only their passages are compared, so that none is missed
+WIDEST_DEPTH = 500  # passages, when filters will drop some of them
 COLUMN_WEIGHTS = (2.0, 1.5, 1.2, 1.5, 1.0)  # title, aliases, headings, tags, body
 ORDERS = ("relevance", "updated_desc", "updated_asc", "created_desc", "created_asc")
 
@@ -126,12 +127,14 @@ class Retrieval:
         snapshot, indexing = self._look()
         tags = {tag for note in snapshot.notes.values() for tag in note.tags} if request.filters.tags else ()
         filters, unknown_tags = find_unknown_tags(request.filters, tags)
-        allowed = {p: n for p, n in snapshot.notes.items() if check_filters(filters, n)}
+        allowed = snapshot.notes
+        if not filters.is_empty:
+            allowed = {p: n for p, n in snapshot.notes.items() if check_filters(filters, n)}
         query = parse_query(request.query)
         if query.is_empty:
             found = _Found([_listed(note) for note in allowed.values()])
         else:
-            found = self._find(query, request, allowed, narrowed=not filters.is_empty)
+            found = self._find(query, request, allowed, len(snapshot.notes))
         candidates = found.ranked
         if found.strong is not None:
             candidates = [note for note in candidates if note.path in found.strong]
@@ -160,16 +163,14 @@ class Retrieval:
 
     # -- finding
 
-    def _find(
-        self, query: Query, request: SearchRequest, allowed: Mapping[str, NoteRecord], *, narrowed: bool
-    ) -> _Found:
+    def _find(self, query: Query, request: SearchRequest, allowed: Mapping[str, NoteRecord], notes: int) -> _Found:
         if request.mode == "exact" or (query.exact and request.mode == "hybrid"):
             return _Found(self._find_exact(query, allowed))
         hits: Sequence[Hit] = ()
         unavailable = request.words_only or None
         if not query.exact and unavailable is None:
             try:
-                hits = self._find_near(request, allowed, narrowed=narrowed)
+                hits = self._find_near(request, allowed, notes)
             except MeaningUnavailable as error:
                 unavailable = str(error)
         ranked = self._fuse(query, allowed, hits)
@@ -186,13 +187,15 @@ class Retrieval:
         evidence = self._evidence(query, allowed, all_words=paths)
         return fuse([ScoredList("words", 1.0, kept)], query, evidence, self._now())
 
-    def _find_near(
-        self, request: SearchRequest, allowed: Mapping[str, NoteRecord], *, narrowed: bool
-    ) -> Sequence[Hit]:
-        """Return passages near the query in notes that may be shown."""
-        near = self._meaning.search(
-            request.query, WIDENED_DEPTH if narrowed else MEANING_DEPTH, patience=request.patience
-        )
+    def _find_near(self, request: SearchRequest, allowed: Mapping[str, NoteRecord], notes: int) -> Sequence[Hit]:
+        """Return passages near the query in notes that may be shown; `notes` is how many there are in the vault."""
+        depth, among = MEANING_DEPTH, None
+        if len(allowed) < notes:
+            if len(allowed) <= FEW_NOTES:
+                among = self._catalogue.find_hashes(allowed)
+            else:
+                depth = min(WIDEST_DEPTH, MEANING_DEPTH * notes // len(allowed))
+        near = self._meaning.search(request.query, depth, among=among, patience=request.patience)
         distances = {n.hash: n.distance for n in near}
         rows = self._catalogue.get_passages(distances)
         cutoff = self._thresholds.query_weak
@@ -225,7 +228,11 @@ class Retrieval:
         if match.include is None:
             return []
         hits = self._catalogue.search_words(match, COLUMN_WEIGHTS, limit)
-        return [Hit(hit.path, hit.score) for hit in hits if hit.path in allowed]
+        kept = [Hit(hit.path, hit.score) for hit in hits if hit.path in allowed]
+        if len(hits) == limit and len(kept) < limit:  # filters dropped some, and others may stand behind them
+            hits = self._catalogue.search_words(match, COLUMN_WEIGHTS)
+            kept = [Hit(hit.path, hit.score) for hit in hits if hit.path in allowed][:limit]
+        return kept
 
     def _evidence(self, query: Query, allowed: Mapping[str, NoteRecord], all_words: set[str]) -> Evidence:
         phrases = {hit.path for hit in self._search_words(query, "phrases", allowed, None)}

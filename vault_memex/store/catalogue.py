@@ -226,10 +226,10 @@ class Catalogue:
         with self._reading() as db:
             return passages.find_unembedded(db, model, limit)
 
-    def find_hashes(self) -> set[str]:
-        """Return the hash of every passage of the vault."""
+    def find_hashes(self, paths: Iterable[str] | None = None) -> set[str]:
+        """Return the hash of every passage of the vault, or of these notes."""
         with self._reading() as db:
-            return passages.find_hashes(db)
+            return passages.find_hashes(db, paths)
 
     def count_embedded(self, model: str) -> tuple[int, int]:
         """Return (done, total) over the distinct passages of the vault."""

@@ -77,9 +77,12 @@ def set_embedded(db: sqlite3.Connection, model: str, hashes: Iterable[str]) -> N
     mark_embedded(db, model, hashes)
 
 
-def find_hashes(db: sqlite3.Connection) -> set[str]:
-    """Return the hash of every passage of the vault."""
-    return {row[0].hex() for row in db.execute("SELECT DISTINCT hash FROM passages")}
+def find_hashes(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> set[str]:
+    """Return the hash of every passage of the vault, or of these notes."""
+    if paths is None:
+        return {row[0].hex() for row in db.execute("SELECT DISTINCT hash FROM passages")}
+    query = "SELECT hash FROM passages WHERE note = (SELECT id FROM files WHERE path = ?)"
+    return {row[0].hex() for path in paths for row in db.execute(query, (path,))}
 
 
 def load_note_hashes(db: sqlite3.Connection) -> dict[str, tuple[str, ...]]:

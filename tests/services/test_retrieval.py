@@ -1,0 +1,68 @@
+"""What a search finds, in which order, and what it says of itself; the model is a hash of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.meaning_here import MeaningHere
+from vault_memex.core.filters import parse_filters
+from vault_memex.services import retrieval
+from vault_memex.services.retrieval import SearchRequest
+from vault_memex.vault import Vault, open_vault
+
+CROWD = 600  # notes: more than any search looks at
+
+
+@pytest.fixture
+def vault(folder: Path) -> Iterator[Vault]:
+    """One note that says little of the kiln in a folder of its own, behind a crowd that says nothing else."""
+    (folder / "Log").mkdir()
+    for number in range(CROWD):
+        (folder / f"Log/{number}.md").write_text("kiln kiln kiln\n", encoding="utf-8")
+    (folder / "Plans").mkdir()
+    (folder / "Plans/Boat.md").write_text("kiln paint kiln paint kiln paint\n", encoding="utf-8")
+    opened = open_vault(folder, flags={"connection": "tester"}, build_meaning=MeaningHere)
+    opened.refresh()
+    assert isinstance(opened.meaning, MeaningHere)
+    opened.meaning.embed_all()
+    yield opened
+    opened.close(patient=False)
+
+
+def test_a_filter_finds_the_note_that_stands_behind_hundreds_by_words(vault: Vault) -> None:
+    answer = vault.retrieval.search(
+        SearchRequest("kiln", filters=parse_filters(folder="Plans"), words_only="not asked")
+    )
+
+    assert (1, ["Plans/Boat.md"]) == (answer.total, [row.path for row in answer.rows])
+
+
+def test_a_filter_finds_the_note_that_stands_behind_hundreds_by_meaning(vault: Vault) -> None:
+    answer = vault.retrieval.search(SearchRequest("kiln", filters=parse_filters(folder="Plans"), explain=True))
+
+    assert ["Plans/Boat.md"] == [row.path for row in answer.rows]
+    assert answer.rows[0].distance is not None
+
+
+def test_a_wide_filter_looks_deeper_by_meaning(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrieval, "FEW_NOTES", 0)
+
+    answer = vault.retrieval.search(
+        SearchRequest("kiln", filters=parse_filters(folder="Log"), limit=25, explain=True)
+    )
+
+    assert [True] * 25 == [row.distance is not None for row in answer.rows]
+
+
+def test_pages_of_equal_notes_hold_each_note_once(vault: Vault) -> None:
+    paths = [
+        row.path
+        for offset in range(0, 100, 25)
+        for row in vault.retrieval.search(SearchRequest("kiln", limit=25, offset=offset)).rows
+    ]
+
+    assert 100 == len(set(paths))
+    assert paths[:25] == [row.path for row in vault.retrieval.search(SearchRequest("kiln", limit=25)).rows]
