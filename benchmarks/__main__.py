@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         tempfile.TemporaryDirectory(prefix="vault-memex-bench-", dir=options.folder) as folder,
         waiting.status("") as status,
     ):
-        bench = Workbench(Path(folder), scale, lambda text: status.update(text))
+        bench = Workbench(Path(folder), scale, status.update)
         reports = list(run(names, bench))
     print_reports(reports, console)
     if options.json:

@@ -97,7 +97,9 @@ class RawClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 stream.close()

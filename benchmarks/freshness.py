@@ -48,7 +48,9 @@ def _edit_many(client: RawClient, vault: Indexed, count: int) -> float:
     paths = [note.path for note in vault.manifest.notes[-count:]]
     for path in paths:
         _append(vault.root / path, "qzmany")
-    return _wait(lambda: client.call("search", query="qzmany", mode="exact")["structuredContent"]["total"] >= len(paths))
+    return _wait(
+        lambda: client.call("search", query="qzmany", mode="exact")["structuredContent"]["total"] >= len(paths)
+    )
 
 
 def _find_own_write(client: RawClient, vault: Indexed, number: int) -> bool:

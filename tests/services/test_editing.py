@@ -405,3 +405,15 @@ def test_a_property_of_equal_value_writes_nothing(folder: Path, opening: OpenVau
 
     assert before == file.stat().st_mtime_ns
     assert not (folder / ".memex").exists()
+
+
+def test_an_edit_names_the_tags_and_the_folder_that_no_note_had(folder: Path, opening: OpenVault) -> None:
+    (folder / "Plan.md").write_text("---\ntags: [hall]\n---\n" + PLAN, encoding="utf-8")
+    (folder / "Other.md").write_text("#Known\n", encoding="utf-8")
+    vault = opening(folder)
+
+    first = vault.editing.edit(edit("Plan", tags=("hall", "known", "fresh"), folder="Events"))
+    second = vault.editing.edit(edit("Plan", {"append": "#fresh #fresher"}))
+
+    assert (("fresh",), "Events") == (first.new_tags, first.new_folder)
+    assert (("fresher",), None) == (second.new_tags, second.new_folder)

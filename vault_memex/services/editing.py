@@ -314,8 +314,6 @@ class Editing:
         record = after.notes.get(path)
         result = next((f for f in applied.files if f.path == path), None)
         citing = self._find_citing(path)
-        known = {name_key(tag) for note in before.notes.values() for tag in note.tags}
-        folders = {note.folder for note in before.notes.values()}
         text = result.data.decode("utf-8") if result and result.data else ""
         return WriteAnswer(
             outcome=outcome,
@@ -326,14 +324,30 @@ class Editing:
             diff=render_diff(render_line(path), data_before, text) if data_before is not None and result else "",
             cited_by=tuple(citing[:MOST_CITING]),
             cited_by_total=len(citing),
-            new_tags=tuple(tag for tag in (record.tags if record else ()) if name_key(tag) not in known),
-            new_folder=folder_of(path) if record and folder_of(path) not in {*folders, ""} else None,
+            new_tags=_find_new_tags(record, before) if record else (),
+            new_folder=record.folder if record and _is_new_folder(record, before) else None,
             commit=applied.commit,
             commit_error=applied.commit_error or None,
             notes=tuple(
                 f"Another program saved {c} meanwhile; both versions are kept." for c in applied.conflicts
             ),
         )
+
+
+def _find_new_tags(record: NoteRecord, before: Snapshot) -> tuple[str, ...]:
+    """Return the tags of the note that no note had before."""
+    own = before.notes.get(record.path)
+    had = {name_key(tag) for tag in own.tags} if own else set()
+    added = [tag for tag in record.tags if name_key(tag) not in had]
+    if not added:
+        return ()  # the usual case, without a look at every note
+    known = {name_key(tag) for note in before.notes.values() for tag in note.tags}
+    return tuple(tag for tag in added if name_key(tag) not in known)
+
+
+def _is_new_folder(record: NoteRecord, before: Snapshot) -> bool:
+    known = record.path in before.notes or not record.folder
+    return not known and all(note.folder != record.folder for note in before.notes.values())
 
 
 def _check_revision(file: FileText, wanted: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from itertools import filterfalse
 
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.store.catalogue import Catalogue
@@ -46,9 +47,8 @@ class Numbering:
         notes = self._snapshot().notes
         new: list[NoteRecord] = []
         moved = 0
-        for note in notes.values():
-            if note.path in numbers:
-                continue
+        for path in filterfalse(numbers.__contains__, notes):
+            note = notes[path]
             if note.note_id is not None:
                 self._adopt(note)
                 moved += 1

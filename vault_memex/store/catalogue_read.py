@@ -34,11 +34,11 @@ def load_snapshot(db: sqlite3.Connection, previous: Snapshot | None) -> Snapshot
     if previous is not None and meta["log_start"] <= previous.revision <= revision:
         if previous.revision == revision:
             return previous
-        notes = _load_changed(db, previous)
+        notes, changed = _load_changed(db, previous)
         attachments = previous.attachments
         if meta["attachments"] > previous.revision:
             attachments = _load_attachments(db)
-        return Snapshot(revision, notes, attachments)
+        return previous.follow(revision, notes, attachments, changed)
     rows = db.execute(_NOTES + " ORDER BY path")
     return Snapshot(revision, {row[0]: _build_record(row) for row in rows}, _load_attachments(db))
 
@@ -99,14 +99,18 @@ def _load_attachments(db: sqlite3.Connection) -> tuple[str, ...]:
     return tuple(row[0] for row in db.execute("SELECT path FROM files WHERE NOT is_note ORDER BY path"))
 
 
-def _load_changed(db: sqlite3.Connection, previous: Snapshot) -> dict[str, NoteRecord]:
+def _load_changed(db: sqlite3.Connection, previous: Snapshot) -> tuple[dict[str, NoteRecord], set[str]]:
+    """Return the notes now, and the paths at which something is not as it was."""
     notes = dict(previous.notes)
+    changed: set[str] = set()
     for (path,) in db.execute("SELECT path FROM removed WHERE changed > ?", (previous.revision,)):
         notes.pop(path, None)
+        changed.add(path)
     known = len(notes)
     for row in db.execute(_NOTES + " WHERE changed > ?", (previous.revision,)):
         notes[row[0]] = _build_record(row)
-    return notes if len(notes) == known else dict(sorted(notes.items()))
+        changed.add(row[0])
+    return (notes if len(notes) == known else dict(sorted(notes.items()))), changed
 
 
 def _build_record(row: tuple[str, str, str, int | None, str, str]) -> NoteRecord:

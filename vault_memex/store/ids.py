@@ -52,6 +52,7 @@ class Ids:
         self._latest: dict[tuple[int, str], IdLine] = {}  # by identity: where the note is now
         self._by_path: dict[str, IdLine] = {}
         self._highest = 0
+        self._numbers: Mapping[str, int] | None = None  # made from the two when first asked for
 
     def number_of(self, path: str) -> int | None:
         """Return the number of the note at this path, None when it has none (yet)."""
@@ -67,7 +68,9 @@ class Ids:
     def numbers(self) -> Mapping[str, int]:
         """Return every path that has a number, with it."""
         self._refresh()
-        return {path: line.id for path in self._by_path if (line := self._live(path)) is not None}
+        if self._numbers is None:
+            self._numbers = {path: line.id for path in self._by_path if (line := self._live(path)) is not None}
+        return self._numbers
 
     def highest(self) -> int:
         """Return the highest number ever given."""
@@ -194,6 +197,7 @@ class Ids:
         self._add(data)
 
     def _add(self, data: bytes) -> None:
+        self._numbers = None
         notices = list(self.notices)
         for raw in data.split(b"\n"):
             if not raw.strip():
