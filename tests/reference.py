@@ -15,7 +15,7 @@ from vault_memex import errors
 from vault_memex.cli.parser import build_parser
 from vault_memex.errors import MemexError
 from vault_memex.server.tool import ToolSpec
-from vault_memex.server.tools import ALL_TOOLS, MINIMAL
+from vault_memex.server.tools import ALL_TOOLS, MINIMAL, find_tools
 
 DOCS = Path(__file__).parents[1] / "docs"
 GENERATED = "<!-- Made by `make docs` from the code. Change the code, not this file. -->"
@@ -24,9 +24,10 @@ TOOLS_HEAD = f"""\
 {GENERATED}
 # Tools
 
-What an assistant sees: {len(ALL_TOOLS)} tools, all advertised by default. `--tools minimal` advertises \
-{", ".join(f"`{name}`" for name in MINIMAL)}; `--tools core,-retire` leaves one out. Every tool stays callable, \
-advertised or not, unless the connection is a reader.
+What an assistant sees: {len(ALL_TOOLS)} tools, of which {len(find_tools("core", "agent"))} are advertised by default. \
+`--tools minimal` advertises {", ".join(f"`{name}`" for name in MINIMAL)}; `--tools core,insights` adds the last two, \
+`--tools core,-retire` leaves one out, `--tools full` lists all. Every tool stays callable, advertised or not, unless \
+the connection is a reader: then only those that read.
 
 Each answer is text to read; where a table of answer fields is given, the same comes as a structured value, without
 fields that hold their default. An unknown argument is refused by name. A note is named by its title, path, `[[link]]`

@@ -46,6 +46,7 @@ from vault_memex.store.trash import Trash
 
 log = logging.getLogger(__name__)
 
+WHOLE_PASS_SECONDS = 5.0  # what judges the vault as a whole waits this long for the first pass
 FIRST_PASS_SECONDS = 1.5  # an answer waits this long for an index that does not exist yet
 
 
@@ -155,6 +156,7 @@ class Vault:
                 clock=clock,
             ),
             snapshot=self.snapshot,
+            indexing=self._wait_indexed,
             actor=find_actor,
         )
         self.inferences = Inferences(
@@ -205,6 +207,12 @@ class Vault:
         self.settled()
         remark = self.background.find_remark()
         return self.snapshot(), remark
+
+    def _wait_indexed(self) -> str | None:
+        """Return what is to be said of the index, after waiting some seconds for a pass that is under way."""
+        if self.background.find_remark() is not None:
+            self.background.wait_scanned(WHOLE_PASS_SECONDS)
+        return self.background.find_remark()
 
     def catalogue_notes(self) -> Mapping[str, NoteRecord]:
         """Return all notes by path."""

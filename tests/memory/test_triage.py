@@ -198,7 +198,7 @@ def test_only_a_dangling_link_of_a_living_note_has_a_class() -> None:
     table = merge(SignalTable(), stale(NOTES[0]), dangling(NOTES[1], "x"))
 
     for number, notes in ((1, NOTES), (2, NOTES[:1])):
-        with pytest.raises(InvalidArgument, match="class"):
+        with pytest.raises(InvalidArgument, match="scope"):
             dismiss_links(table, number, vault(*notes), TODAY)
 
 

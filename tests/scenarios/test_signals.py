@@ -364,7 +364,7 @@ def test_wrong_decisions_name_what_may_be_written(thinking: ThinkingVault) -> No
         (lambda: signals.decide(1, "minted"), "action"),
         (lambda: signals.decide(1, "snooze", until="soon"), "until"),
         (lambda: signals.decide(1, "snooze", until="2026-11-30"), "until"),
-        (lambda: signals.decide(1, "snooze", whole_note=True), "class"),
+        (lambda: signals.decide(1, "snooze", whole_note=True), "scope"),
     ):
         with pytest.raises(InvalidArgument) as caught:
             call()

@@ -289,8 +289,10 @@ async def test_a_note_is_a_resource_and_its_path_completes(client: Client) -> No
 
 
 def test_readers_see_no_write_tools() -> None:
-    assert {"search", "get", "vocabulary", "changes", "status"} == {t.name for t in find_tools("full", "reader")}
-    assert {"search", "get", "vocabulary", "changes", "status"} == set(find_callable("reader"))
+    reading = {"search", "get", "vocabulary", "changes", "status", "insights"}
+
+    assert reading == {t.name for t in find_tools("full", "reader")}
+    assert reading == set(find_callable("reader"))
 
 
 def test_toolsets_are_chosen_by_name_plus_and_minus() -> None:

@@ -227,7 +227,7 @@ def dismiss_links(table: SignalTable, number: int, snapshot: Snapshot, today: da
     row = table.get_row(number)
     note = _find_note(row.notes[0], snapshot) if row.kind == "dangling_link" and row.notes else None
     if note is None:
-        raise InvalidArgument("class", "class: note is for a dangling_link whose note is still there.")
+        raise InvalidArgument("scope", "scope: note is for a dangling_link whose note is still there.")
     rows = tuple(
         replace(r, status="dismissed", until=None)
         if r.kind == "dangling_link" and r.status in TRIAGE_STATUSES and _is_about(r, note, snapshot)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from vault_memex.memory.greeting import render_greeting
+
 if TYPE_CHECKING:
     from vault_memex.vault import Vault
 
 LIMIT = 2_000
+LOOKING = frozenset(("insights", "get_signals", "list_inferences"))  # tools that show what waits
 
 _TEXT = """\
 This is the person's own memory: a folder of Markdown notes ({name!r}, {count}) that they also edit in Obsidian.
@@ -26,6 +29,7 @@ Guidance for you: rule, only when the person asked for it. Unclear: past. Record
 add an amendment that links them.
 - Use the person's tags and folders (`vocabulary`), and [[Exact Title]] for people, projects and ideas that have notes.
 - An error names the next step and what you can choose from. Do that rather than repeat the call.
+- `insights` lists what the vault itself points out. Offer one at most, gently; ask before you dismiss or mint.
 
 Save without being asked when a conversation has settled something worth keeping; say in a word what you saved.
 """
@@ -41,4 +45,13 @@ def render_instructions(vault: Vault, tools: Sequence[str]) -> str:
         for line in text.splitlines(keepends=True)
         if not line.startswith("- `") or line[3:].split("`", 1)[0] in tools
     ]
-    return "".join(lines)[:LIMIT]
+    greeting = _greet(vault, tools)
+    return "".join(lines)[: LIMIT - len(greeting)] + greeting
+
+
+def _greet(vault: Vault, tools: Sequence[str]) -> str:
+    """Return the line about what waits, for an assistant that has a tool to look at it."""
+    if LOOKING.isdisjoint(tools):
+        return ""
+    line = render_greeting(vault.signals.count_new(), vault.inferences.count_stale())
+    return f"\n{line}\n" if line else ""

@@ -75,6 +75,7 @@ class Signals:
         numbering: Numbering,
         detecting: Detecting,
         snapshot: Callable[[], Snapshot],
+        indexing: Callable[[], str | None],
         actor: Callable[[], str],
     ) -> None:
         self._config = config
@@ -84,6 +85,7 @@ class Signals:
         self._numbering = numbering
         self._detecting = detecting
         self._snapshot = snapshot
+        self._indexing = indexing
         self._actor = actor
         self._refreshing = threading.Lock()
 
@@ -105,9 +107,11 @@ class Signals:
 
     def find(self, *, refresh: bool = True) -> SignalsFound:
         """Return all signals. `refresh` looks for new ones first, which is free while nothing has changed."""
-        if not refresh:
+        remark = self._indexing() if refresh else None
+        if not refresh or remark:  # half an index would take away signals whose cause it has not met yet
             reading, _ = self.read()
-            return SignalsFound(reading.table, reading.notices)
+            said = [f"As last found: {remark}"] if remark else []
+            return SignalsFound(reading.table, (*said, *reading.notices))
         with self._refreshing:
             return self._refresh()
 
@@ -186,7 +190,7 @@ class Signals:
         if status is None:
             raise InvalidArgument("action", f"action = {action!r}: write one of {', '.join(ACTIONS)}.")
         if whole_note and action != "dismiss":
-            raise InvalidArgument("class", "class: note goes with action: dismiss.")
+            raise InvalidArgument("scope", "scope: note goes with action: dismiss.")
         today = self._detecting.today()
         with self._transactor.stores.lock.hold():
             reading, file = self.read()
