@@ -67,10 +67,9 @@ def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
 _QUERIES = (
     "SELECT path, is_note, name_key, mtime_ns, ctime_ns, size, inode FROM files",
     (
-        "SELECT path, revision, record, headings, own_id, own_created, file_created, own_updated, file_updated"
+        "SELECT path, revision, record, own_id, own_created, file_created, own_updated, file_updated"
         " FROM notes JOIN files USING(id)"
     ),
-    "SELECT path, tag_key, tag FROM tags JOIN files ON files.id = note",
     (
         "SELECT source.path, ordinal, kind, target, subpath, display, property, start, end, link_key, other.path, ambiguous"
         " FROM links JOIN files AS source ON source.id = source LEFT JOIN files AS other ON other.id = resolved"
@@ -80,7 +79,7 @@ _QUERIES = (
     "SELECT term, doc, cnt FROM vocabulary",
     (
         "SELECT count(*) FROM notes UNION ALL SELECT count(*) FROM words UNION ALL SELECT count(*) FROM links"
-        " UNION ALL SELECT count(*) FROM passages UNION ALL SELECT count(*) FROM tags"
+        " UNION ALL SELECT count(*) FROM passages"
     ),
 )
 

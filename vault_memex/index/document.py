@@ -20,7 +20,7 @@ from vault_memex.store.indexed import IndexedLink, IndexedNote, IndexedPassage, 
 
 WHOLE_LIMIT = 2_000_000  # bytes; a larger note is indexed by its head and its headings
 HEAD_CHARS = 65_536
-_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _NOT_SEARCHED = RESERVED_PROPERTIES - {"summary", "author", "description"}
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}$")
 
@@ -32,14 +32,14 @@ def build_document(
     decoded = decode_note(data)
     notices = [decoded.not_writable] if decoded.not_writable else []
     text = _find_head(decoded.text, len(data))
-    later: list[tuple[int, str, int]] = []
+    later: list[str] = []
     if len(text) < len(decoded.text):
         notices.append(f"The note has {len(data):,} bytes: only its first part and its headings are searched.")
         later = _find_later_headings(decoded.text, len(text))
     note = parse_note(text)
     properties = {key: _plain(value) for key, value in note.properties.items()}
     title = find_title(note, path)
-    headings = tuple([(h.level, h.text, h.span.start) for h in note.headings] + later)
+    headings = [*(heading.text for heading in note.headings), *later]
     aliases = tuple(map(_clean, note.aliases))
     tags = tuple(map(_clean, note.tags))
     return IndexedNote(
@@ -59,13 +59,12 @@ def build_document(
         own_updated=_find_time(properties, "updated"),
         chars=len(decoded.text) - note.body_start,
         notices=(*notices, *note.notices),
-        headings=headings,
         links=tuple(_build_link(link) for link in note.links),
         passages=tuple(
             IndexedPassage(p.ordinal, p.hash, p.heading_path, *p.span, len(p.text))
             for p in build_passages(note, title)
         ),
-        words=_build_words(([title], aliases, [text for _, text, _ in headings], tags), properties, note),
+        words=_build_words(([title], aliases, headings, tags), properties, note),
     )
 
 
@@ -102,17 +101,15 @@ def _build_link(link: Link) -> IndexedLink:
     return IndexedLink(link.kind, target, _clean(link.subpath), display, link.key, *link.span, link_key(target))
 
 
-def _find_later_headings(text: str, start: int) -> list[tuple[int, str, int]]:
+def _find_later_headings(text: str, start: int) -> list[str]:
     """Return the ATX headings after `start`, not in fences: a cheap scan for notes too large to parse."""
     found, fence = [], ""
-    position = start
-    for line in text[start:].splitlines(keepends=True):
+    for line in text[start:].splitlines():
         mark = line.lstrip()[:3]
         if mark in ("```", "~~~") and fence in ("", mark):
             fence = "" if fence else mark
-        elif not fence and (match := _HEADING.match(line.rstrip("\r\n"))):
-            found.append((len(match[1]), match[2], position))
-        position += len(line)
+        elif not fence and (match := _HEADING.match(line)):
+            found.append(match[1])
     return found
 
 

@@ -142,7 +142,6 @@ def _delete_path(db: sqlite3.Connection, path: str, revision: int) -> str | None
 
 def _delete_contents(db: sqlite3.Connection, note: int) -> None:
     db.execute("DELETE FROM links WHERE source = ?", (note,))
-    db.execute("DELETE FROM tags WHERE note = ?", (note,))
     db.execute("DELETE FROM passages WHERE note = ?", (note,))
     db.execute("DELETE FROM words WHERE rowid = ?", (note,))
 
@@ -182,20 +181,18 @@ def _write_note(
         _delete_contents(db, note_id)
     created, updated = _file_times(note.signature)
     db.execute(
-        "INSERT INTO notes(id, revision, changed, record, headings, own_id, own_created, file_created,"
-        " own_updated, file_updated) VALUES(?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
+        "INSERT INTO notes(id, revision, changed, record, own_id, own_created, file_created,"
+        " own_updated, file_updated) VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
         # The last commit says nothing of bytes that came after it.
         " git_updated = iif(revision = excluded.revision, git_updated, NULL),"
         " revision=excluded.revision, changed=excluded.changed, record=excluded.record,"
-        " headings=excluded.headings, own_id=excluded.own_id, own_created=excluded.own_created,"
-        " file_created=excluded.file_created,"
+        " own_id=excluded.own_id, own_created=excluded.own_created, file_created=excluded.file_created,"
         " own_updated=excluded.own_updated, file_updated=excluded.file_updated",
         (
             note_id,
             note.revision,
             revision,
             _render_record(note),
-            _render_json(note.headings),
             note.own_id,
             note.own_created,
             created,
@@ -203,8 +200,6 @@ def _write_note(
             updated,
         ),
     )
-    tags = {name_key(tag): tag for tag in reversed(note.tags)}
-    db.executemany("INSERT INTO tags VALUES(?, ?, ?)", [(key, note_id, tag) for key, tag in tags.items()])
     insert_links(db, note_id, note, resolver)
     db.executemany(
         "INSERT INTO passages(note, ordinal, hash, heading_path, start, end, chars) VALUES(?,?,?,?,?,?,?)",

@@ -67,7 +67,6 @@ class IndexedNote:
     own_updated: str | None = None
     chars: int = 0
     notices: tuple[str, ...] = ()
-    headings: tuple[tuple[int, str, int], ...] = ()  # level, text, start
     links: tuple[IndexedLink, ...] = ()
     passages: tuple[IndexedPassage, ...] = ()
     words: WordFields = NO_WORDS

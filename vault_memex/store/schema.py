@@ -44,20 +44,14 @@ CREATE TABLE notes(
     id INTEGER PRIMARY KEY,          -- files.id
     revision TEXT NOT NULL,
     changed INTEGER NOT NULL,        -- catalogue revision of the last change
-    record TEXT NOT NULL,            -- JSON list, see catalogue_read.RECORD_FIELDS
-    headings TEXT NOT NULL,          -- JSON list of [level, text, start]
+    record TEXT NOT NULL,            -- JSON list: catalogue_write makes it, catalogue_read takes it apart
     own_id INTEGER, assigned_id INTEGER,
     own_created TEXT, git_created TEXT, file_created TEXT NOT NULL,
     own_updated TEXT, git_updated TEXT, file_updated TEXT NOT NULL
 );
 CREATE INDEX notes_by_change ON notes(changed);
-CREATE INDEX notes_by_revision ON notes(revision);
 CREATE TABLE removed(path TEXT NOT NULL, changed INTEGER NOT NULL);
 CREATE INDEX removed_by_change ON removed(changed);
-
-CREATE TABLE tags(tag_key TEXT NOT NULL, note INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY(tag_key, note))
-    WITHOUT ROWID;
-CREATE INDEX tags_by_note ON tags(note);
 
 CREATE TABLE links(
     source INTEGER NOT NULL,
@@ -98,7 +92,7 @@ CREATE VIRTUAL TABLE words USING fts5(title, aliases, headings, tags, body, toke
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
 """
 
-DERIVED_TABLES = ("files", "notes", "removed", "tags", "links", "passages", "words")
+DERIVED_TABLES = ("files", "notes", "removed", "links", "passages", "words")
 
 
 def connect(file: Path) -> sqlite3.Connection:
