@@ -536,7 +536,7 @@ def test_note_too_large_to_read_is_told_and_what_is_known_of_it_stays(
 ) -> None:
     file = vault.write("a.md", "kiln")
     vault.indexer.reconcile()
-    monkeypatch.setattr(reading, "SIZE_LIMIT", 10)
+    monkeypatch.setattr(reading, "MAX_BYTES", 10)
     file.write_text("more than ten bytes", encoding="utf-8")
 
     assert (("a.md",), ["a.md"]) == (vault.indexer.reconcile().unreadable, vault.search("kiln"))

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_memex.core.revision import revision_of
 from vault_memex.errors import FileBusy, VaultError
-from vault_memex.store.files import VaultFiles, file_name_for_title, revision_of
-from vault_memex.store.names import find_name_fault, numbered_name
+from vault_memex.store.files import VaultFiles
+from vault_memex.store.names import file_name_for_title, find_name_fault, numbered_name
 
 
 class Clock:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 import time
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,12 +12,11 @@ from vault_memex.config import Config
 from vault_memex.core.changes import Signature
 from vault_memex.core.revision import revision_of
 from vault_memex.index.document import build_document
+from vault_memex.store.disk import read_file
+from vault_memex.store.files import MAX_BYTES
 from vault_memex.store.indexed import IndexedNote, Touch
 
 RACY_NS = 2_000_000_000  # clocks of file systems are coarse: a second change this soon may look like the first
-SIZE_LIMIT = 256 * 1024 * 1024  # bytes
-
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class KnownNote(NamedTuple):
@@ -51,9 +50,9 @@ def read_note(root: str, path: str, known: KnownNote, config: Config) -> Indexed
     """Return the note for the catalogue, or a touch when its bytes are those the catalogue has."""
     try:
         found = read_settled(os.path.join(root, path))
-    except (FileNotFoundError, NotADirectoryError):
-        return Unread(path, "gone")
     except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EINVAL):  # the last: no ordinary file any more
+            return Unread(path, "gone")
         return Unread(path, error.strerror or type(error).__name__)
     if found is None:
         return Unread(path, "busy")
@@ -65,26 +64,13 @@ def read_note(root: str, path: str, known: KnownNote, config: Config) -> Indexed
 
 
 def read_settled(file: str) -> FileBytes | None:
-    """Return the bytes of an ordinary file; None when it changed meanwhile. Follows no link, waits at no FIFO."""
+    """Return the bytes of an ordinary file; None when it changed meanwhile. Raises what `read_file` raises."""
     now = time.time_ns()
-    descriptor = os.open(file, _FLAGS)
-    try:
-        before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode):
-            raise FileNotFoundError(file)
-        if before.st_size > SIZE_LIMIT:
-            raise OSError(0, f"larger than {SIZE_LIMIT} bytes")
-        parts = []
-        while part := os.read(descriptor, max(65536, before.st_size + 1)):
-            parts.append(part)
-        after = os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
-    data = b"".join(parts)
-    signature = Signature.of(after)
-    if signature != Signature.of(before) or len(data) != after.st_size:
+    found = read_file(file, MAX_BYTES)
+    if not found.is_whole:
         return None
-    return FileBytes(data, signature, is_racy(signature, now))
+    signature = Signature.of(found.after)
+    return FileBytes(found.data, signature, is_racy(signature, now))
 
 
 def is_racy(signature: Signature, now_ns: int) -> bool:

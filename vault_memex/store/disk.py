@@ -10,7 +10,9 @@ import secrets
 import stat
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
+from vault_memex.core.changes import Signature
 from vault_memex.errors import AlreadyExists, MemexError, NotFound, NotWritable, VaultError
 
 TEMP_PREFIX, TEMP_SUFFIX = ".vmx-", ".tmp"
@@ -72,24 +74,43 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def read_bytes(file: Path) -> bytes:
-    """Return the bytes of an ordinary file; a link, FIFO or device is an OSError, and never blocks."""
-    descriptor = os.open(file, os.O_RDONLY | _NO_FOLLOW | _NO_BLOCK)
+class ReadFile(NamedTuple):
+    """An ordinary file's bytes, and what the system said of it before and after they were read."""
+
+    data: bytes
+    before: os.stat_result
+    after: os.stat_result
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nobody wrote meanwhile."""
+        same = Signature.of(self.before) == Signature.of(self.after)
+        return same and len(self.data) == self.after.st_size
+
+
+def read_file(file: str | Path, limit: int | None = None) -> ReadFile:
+    """Read an ordinary file. Follows no link and waits at no FIFO.
+
+    Raises OSError: EINVAL for what is no ordinary file, EFBIG for more than `limit` bytes.
+    """
+    descriptor = os.open(file, os.O_RDONLY | _NO_FOLLOW | _NO_BLOCK | _BINARY)
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode):
             raise OSError(errno.EINVAL, "not an ordinary file")
-        return read_descriptor(descriptor, status.st_size)
+        if limit is not None and before.st_size > limit:
+            raise OSError(errno.EFBIG, f"larger than {limit} bytes")
+        chunks = [os.read(descriptor, before.st_size + 1)]
+        while chunks[-1]:
+            chunks.append(os.read(descriptor, 1 << 20))
+        return ReadFile(b"".join(chunks), before, os.fstat(descriptor))
     finally:
         os.close(descriptor)
 
 
-def read_descriptor(descriptor: int, size: int) -> bytes:
-    """Return everything from the descriptor's position to the end; `size` is a guess."""
-    chunks = [os.read(descriptor, size + 1)]
-    while chunks[-1]:
-        chunks.append(os.read(descriptor, 1 << 20))
-    return b"".join(chunks)
+def read_bytes(file: Path) -> bytes:
+    """Return the bytes of an ordinary file, as `read_file` reads it."""
+    return read_file(file).data
 
 
 def sync_folder(folder: Path) -> None:
@@ -170,6 +191,7 @@ def _copy_attributes(source: Path, descriptor: int) -> None:
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_BLOCK = getattr(os, "O_NONBLOCK", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
 _libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
 _renameat2 = getattr(_libc, "renameat2", None) if sys.platform == "linux" else None
 _renamex = getattr(_libc, "renamex_np", None) if sys.platform == "darwin" else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -14,11 +14,8 @@ from vault_memex.core.changes import Signature
 from vault_memex.core.encoding import decode_note
 from vault_memex.core.revision import revision_of
 from vault_memex.errors import FileBusy, InvalidArgument, NotFound, PathOutsideVault, TooLarge, VaultError
-from vault_memex.store.disk import find_read_only_reason, os_error_as_memex, read_descriptor
-from vault_memex.store.names import file_name_for_title
+from vault_memex.store.disk import find_read_only_reason, os_error_as_memex, read_file
 from vault_memex.store.paths import Door, Place, resolve_place
-
-__all__ = ["FileText", "VaultFiles", "file_name_for_title", "revision_of"]
 
 MAX_BYTES = 256 * 1024 * 1024
 YOUNG_NS = 20_000_000  # a file saved so lately may still be being saved
@@ -86,6 +83,10 @@ class VaultFiles:
         try:
             data, status = self._read_settled(place.file, path)
         except OSError as error:
+            if error.errno == errno.EINVAL:
+                raise InvalidArgument("path", f"{path!r} is not an ordinary file.") from None
+            if error.errno == errno.EFBIG:
+                raise TooLarge(f"{path!r} is {error.strerror}, which is the most that is read.") from None
             raise os_error_as_memex(error, path) from None
         decoded = decode_note(data)
         reason = decoded.not_writable or find_read_only_reason(place.file, status)
@@ -149,10 +150,9 @@ class VaultFiles:
     def _read_settled(self, file: Path, path: str) -> tuple[bytes, os.stat_result]:
         until = self._now_ns() + int(GIVE_UP * 1e9)
         while True:
-            data, before, after = _read_once(file, path)
-            settled = Signature.of(before) == Signature.of(after) and len(data) == after.st_size
-            if settled and self._is_quiet(after):
-                return data, after
+            found = read_file(file, MAX_BYTES)
+            if found.is_whole and self._is_quiet(found.after):
+                return found.data, found.after
             if self._now_ns() > until:
                 raise FileBusy(f"{path!r} is being written just now. Try again in a moment.", path=path)
             self._wait(_PAUSE)
@@ -161,19 +161,3 @@ class VaultFiles:
         age = self._now_ns() - status.st_mtime_ns
         young = YOUNG_NS if status.st_size else EMPTY_YOUNG_NS
         return not 0 <= age < young or Signature.of(status) in self._own
-
-
-def _read_once(file: Path, path: str) -> tuple[bytes, os.stat_result, os.stat_result]:
-    """Return the bytes and the stat values before and after. Neither waits at a FIFO nor follows a link."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(file, flags)
-    try:
-        before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode):
-            raise InvalidArgument("path", f"{path!r} is not an ordinary file.")
-        if before.st_size > MAX_BYTES:
-            raise TooLarge(f"{path!r} has {before.st_size} bytes; at most {MAX_BYTES} are read.")
-        data = read_descriptor(descriptor, before.st_size)
-        return data, before, os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
