@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,20 @@ from vault_memex.index.fingerprint import find_fingerprint
 from vault_memex.index.indexer import Indexer, PathReport, Progress, ScanReport
 from vault_memex.index.leader import Leadership
 from vault_memex.index.meaning import Meaning
+from vault_memex.memory.duplicates import parse_duplicate_distance
+from vault_memex.memory.flashbacks import parse_flashback_settings
+from vault_memex.memory.thresholds import Thresholds
+from vault_memex.services.actor import find_actor
+from vault_memex.services.answering import Answering
 from vault_memex.services.detecting import Detecting
 from vault_memex.services.distances import Distances
-from vault_memex.services.editing import CURRENT_ACTOR, Editing
+from vault_memex.services.duplicates import Duplicates
+from vault_memex.services.editing import Editing
+from vault_memex.services.flashbacks import Flashbacks, Surfaced
 from vault_memex.services.history import History
 from vault_memex.services.inferences import Inferences
+from vault_memex.services.names import Names
+from vault_memex.services.nearby import Nearby
 from vault_memex.services.numbering import Numbering
 from vault_memex.services.reading import Reading
 from vault_memex.services.relinking import Relinker
@@ -108,13 +117,22 @@ class Vault:
     def _add_reads(self, clock: Callable[[], datetime]) -> None:
         files, git = self.files, Git(self.root)  # a Git of its own: the transactor's is busy with commits
         self.standing = Standing(self.catalogue, self.snapshot, clock)
-        self.reading = Reading(files, self.catalogue, self.indexer, self.standing, self.settled)
+        self._add_flashbacks(clock)
+        self.reading = Reading(
+            files=files,
+            catalogue=self.catalogue,
+            indexer=self.indexer,
+            standing=self.standing,
+            surfaced=self.flashbacks.surfaced,
+            snapshot=self.settled,
+        )
         self.retrieval = Retrieval(
             catalogue=self.catalogue,
             meaning=self.meaning,
             rows=RowBuilder(files, self.catalogue),
             standing=self.standing,
             look=self.look,
+            flashbacks=self.flashbacks,
             clock=clock,
         )
         self.vocabulary = Vocabulary(self.settled)
@@ -137,9 +155,6 @@ class Vault:
         )
 
     def _add_insights(self, clock: Callable[[], datetime]) -> None:
-        def find_actor() -> str:
-            return self.config.connection or CURRENT_ACTOR.get() or "assistant"
-
         self.signals = Signals(
             config=self.config,
             files=self.files,
@@ -157,7 +172,7 @@ class Vault:
             ),
             snapshot=self.snapshot,
             indexing=self._wait_indexed,
-            actor=find_actor,
+            actor=self.find_actor,
         )
         self.inferences = Inferences(
             config=self.config,
@@ -168,11 +183,29 @@ class Vault:
             signals=self.signals,
             snapshot=self.snapshot,
             clock=clock,
-            actor=find_actor,
+            actor=self.find_actor,
+        )
+
+    def _add_flashbacks(self, clock: Callable[[], datetime]) -> None:
+        settings, warnings = parse_flashback_settings(os.environ)
+        _warn(warnings)
+        self.nearby = Nearby(self.catalogue, self.meaning)
+        self.flashbacks = Flashbacks(
+            settings=settings,
+            catalogue=self.catalogue,
+            nearby=self.nearby,
+            standing=self.standing,
+            surfaced=Surfaced(self.catalogue, self.transactor, self.snapshot, self.find_actor),
+            thresholds=self.thresholds,
+            clock=clock,
+            may_write=self.config.role != "reader",
         )
 
     def _add_writes(self, clock: Callable[[], datetime]) -> None:
         files = self.files
+        duplicate_distance, warnings = parse_duplicate_distance(os.environ)
+        _warn(warnings)
+        self.names = Names(self.snapshot)
         self.editing = Editing(
             config=self.config,
             files=files,
@@ -183,6 +216,22 @@ class Vault:
             numbering=self.numbering,
             relinker=Relinker(files, self.catalogue, self.snapshot),
             trash=Trash(files),
+            duplicates=Duplicates(
+                files=files,
+                nearby=self.nearby,
+                thresholds=self.thresholds,
+                snapshot=self.snapshot,
+                duplicate_distance=duplicate_distance,
+            ),
+            answering=Answering(
+                catalogue=self.catalogue,
+                snapshot=self.snapshot,
+                names=self.names,
+                nearby=self.nearby,
+                flashbacks=self.flashbacks,
+                thresholds=self.thresholds,
+                role=self.config.role,
+            ),
             snapshot=self.snapshot,
             clock=clock,
         )
@@ -213,6 +262,14 @@ class Vault:
         if self.background.find_remark() is not None:
             self.background.wait_scanned(WHOLE_PASS_SECONDS)
         return self.background.find_remark()
+
+    def thresholds(self) -> Thresholds:
+        """Return which distances count as near, for this vault and its model."""
+        return self.distances.find().thresholds
+
+    def find_actor(self) -> str:
+        """Return who the present call comes from."""
+        return find_actor(self.config)
 
     def catalogue_notes(self) -> Mapping[str, NoteRecord]:
         """Return all notes by path."""
@@ -301,3 +358,8 @@ class Vault:
         self.background.stop()
         self.transactor.close(wait=patient)
         self.catalogue.close()
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        log.warning("%s", warning)

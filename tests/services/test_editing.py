@@ -14,6 +14,7 @@ from vault_memex.errors import (
     AlreadyExists,
     AmbiguousTitle,
     AnchorNotFound,
+    DuplicateSuspected,
     EmptyBody,
     InvalidArgument,
     NotFound,
@@ -281,7 +282,7 @@ def test_a_title_that_is_taken_exists_also_in_another_case_or_unicode_form(
     vault = opening(folder)
 
     for title in ("index", "회의록"):
-        with pytest.raises(AlreadyExists):
+        with pytest.raises(DuplicateSuspected):
             vault.editing.save(SaveRequest(title, "again", "state"))
 
     assert 2 == len(state_of(folder))

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import OpenVault
 from tests.services.test_editing import edit, state_of
-from vault_memex.errors import AlreadyExists, InvalidArgument, MemexError, PatchNoop
+from vault_memex.errors import AlreadyExists, DuplicateSuspected, InvalidArgument, MemexError, PatchNoop
 from vault_memex.services.reading import ReadRequest
 from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest
 
@@ -88,7 +88,7 @@ def test_the_file_of_a_title(folder: Path, opening: OpenVault, title: str, path:
 def test_a_title_that_ends_in_md_is_the_file_that_is_there(folder: Path, opening: OpenVault) -> None:
     (folder / "Plan.md").write_text("x\n", encoding="utf-8")
 
-    with pytest.raises(AlreadyExists):
+    with pytest.raises(DuplicateSuspected):
         opening(folder).editing.save(SaveRequest("plan.md", "text", "state"))
 
 

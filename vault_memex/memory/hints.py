@@ -132,15 +132,23 @@ def find_link_hints(text: str, path: str, linked: Collection[str], titles: Title
     note links to already.
     """
     hints: dict[str, LinkHint] = {}
+    patched = text
     for note, span in titles.find_mentions(text, find_prose(text)):
         if note.path == path or note.path in linked or note.path in hints or _in_address(text, span):
             continue
         patch = _plan_link(text, span, titles.render_target(note))
-        if patch is not None:
+        if patch is not None and occurs_once(patched, patch[0]):  # so that all hints may be taken, in their order
+            patched = patched.replace(*patch, 1)
             hints[note.path] = LinkHint(note.path, note.note_id, note.title, *patch)
             if len(hints) == LINKS_SHOWN:
                 break
     return tuple(hints.values())
+
+
+def occurs_once(text: str, find: str) -> bool:
+    """Whether a text stands at just one place, overlapping places counted too: the rule of edits."""
+    first = text.find(find)
+    return first >= 0 and text.find(find, first + 1) < 0
 
 
 def _in_address(text: str, span: Span) -> bool:
@@ -164,7 +172,7 @@ def _plan_link(text: str, span: Span, target: str) -> tuple[str, str] | None:
         find = text[start:end]
         if len(find) > _WIDEST_CONTEXT:
             return None
-        if text.count(find) == 1:
+        if occurs_once(text, find):
             return find, text[start : span.start] + link + text[span.end : end]
         wider = _widen(text, start, end, line_start, line_end)
         if wider == (start, end):

@@ -34,7 +34,7 @@ from vault_memex.server.instructions import render_instructions
 from vault_memex.server.lines import LONGEST_NAME, MOST_NAMES, cut, join_lines
 from vault_memex.server.tool import Answer, ToolSpec
 from vault_memex.server.transport import CheckedStream
-from vault_memex.services.editing import CURRENT_ACTOR
+from vault_memex.services.actor import CURRENT_ACTOR
 from vault_memex.vault import Vault
 
 log = logging.getLogger(__name__)

@@ -76,6 +76,7 @@ class SearchArguments(Arguments):
     updated_after: str = Field("", description="Changed since: 2026-11-01, or a moment.")
     updated_before: str = Field("", description="Exclusive.")
     prefer_working: bool = Field(False, description="Put matching working memory that still holds first.")
+    flashbacks: bool = Field(True, description="Name older notes elsewhere that the first row brings back.")
     explain: bool = Field(False, description="Say for each row why it is there.")
 
 
@@ -151,6 +152,7 @@ def _search(vault: Vault, a: SearchArguments) -> Answer:
             order=a.order,
             prefer_working=a.prefer_working,
             explain=a.explain,
+            flashbacks=a.flashbacks,
         )
     )
     return Answer(render_search(answer), answer)

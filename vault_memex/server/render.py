@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from vault_memex.core.note import PropertyValue
 from vault_memex.errors import InvalidArgument, MemexError
+from vault_memex.server.advice import render_advice, render_flashback_lines, render_similar
 from vault_memex.server.lines import LONGEST_NAME, cut, join_lines, render_fenced, render_names
 from vault_memex.services.history import ChangesAnswer
 from vault_memex.services.reading import MAX_REFS, NoteView, Reading, ReadRequest
@@ -65,6 +66,8 @@ def _render_view(view: NoteView) -> str:
         return join_lines(lines, _render_text(view), join_lines(below))
     below += _render_links("links to", view.links, view.links_total, outgoing=True)
     below += _render_links("linked from", view.backlinks, view.backlinks_total, outgoing=False)
+    if view.surfaced_in:
+        below.append("surfaced as flashback in: " + render_names(view.surfaced_in))
     if view.neighbours:
         below.append("neighbours: " + render_names([f"{n.path} ({n.distance})" for n in view.neighbours]))
     lines += [*_render_facts(view), *_render_outline(view)]
@@ -150,7 +153,7 @@ def render_search(answer: SearchAnswer) -> str:
         line for number, row in enumerate(answer.rows, answer.offset + 1) for line in _render_row(number, row)
     ]
     head = f"{answer.returned} of {answer.total} notes." if answer.total else "No note matches."
-    return join_lines([head, *answer.remarks(), *lines])
+    return join_lines([head, *answer.remarks(), *lines, *render_flashback_lines(answer.flashbacks)])
 
 
 def _render_row(number: int, row: SearchRow) -> list[str]:
@@ -193,13 +196,15 @@ def render_write(answer: WriteAnswer) -> str:
         lines.append(f"new tags: {render_names(answer.new_tags)}")
     if answer.new_folder:
         lines.append(f"new folder: {answer.new_folder}")
+    if answer.similar:
+        lines.append(render_similar(answer.similar))
     if answer.cited_by:
         more = f" … {answer.cited_by_total} in all" if answer.cited_by_total > len(answer.cited_by) else ""
-        lines.append(f"linked from: {', '.join(answer.cited_by)}{more}. Check that they still say what is right.")
+        lines.append(f"linked from: {', '.join(answer.cited_by)}{more}. {answer.citing_advice}")
     if answer.commit_error:
         lines.append(f"git: not committed ({answer.commit_error}); the note is written all the same")
     lines += answer.notes
-    return join_lines(lines, answer.diff.rstrip())
+    return join_lines(lines, answer.diff.rstrip(), render_advice(answer))
 
 
 # -- the rest

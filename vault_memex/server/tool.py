@@ -7,7 +7,7 @@ what a model meant), so arguments are validated here.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
@@ -68,7 +68,9 @@ class ToolSpec(Generic[A]):
             title=self.title,
             description=self.description,
             input_schema=_plain_schema(self.arguments.model_json_schema()),
-            output_schema=None if self._adapter is None else _plain_schema(self._adapter.json_schema()),
+            output_schema=None
+            if self._adapter is None
+            else _plain_schema(self._adapter.json_schema(), ("title", "description", "default")),
             annotations=ToolAnnotations(
                 title=self.title,
                 read_only_hint=self.read_only,
@@ -142,17 +144,27 @@ def _as_invalid_argument(tool: str, error: ValidationError) -> InvalidArgument:
     return InvalidArgument(first, f"{tool}: {'; '.join(lines)}{more}.")
 
 
-def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema without pydantic's titles, which only cost the reader tokens."""
+def _plain_schema(schema: dict[str, Any], dropped: Collection[str] = ("title",)) -> dict[str, Any]:
+    """Return the schema without what only costs the reader tokens: pydantic's titles; of answers all but the form."""
 
     def clean(node: Any, *, names: bool = False) -> Any:
         if isinstance(node, dict):
-            return {
+            shown = {
                 key: clean(value, names=key in {"properties", "$defs"})
                 for key, value in node.items()
-                if names or key != "title" or not isinstance(value, str)
+                if names or key not in dropped or isinstance(value, dict)
             }
+            return shown if names else _with_one_type(shown)
         return [clean(item) for item in node] if isinstance(node, list) else node
 
     shown: dict[str, Any] = clean(schema)
     return shown
+
+
+def _with_one_type(node: dict[str, Any]) -> dict[str, Any]:
+    """Return the node with `anyOf` plain types written as one list of types."""
+    choices = node.get("anyOf", [])
+    if not choices or not all(set(choice) == {"type"} for choice in choices):
+        return node
+    rest = {key: value for key, value in node.items() if key != "anyOf"}
+    return {**rest, "type": [choice["type"] for choice in choices]}

@@ -41,6 +41,7 @@ class SaveArguments(Arguments):
     )
     valid_from: str = Field("", description="Date from which it holds.")
     valid_until: str = Field("", description="Date after which it no longer holds.")
+    allow_duplicate: bool = Field(False, description="Save although a note says the same.")
     change_title: str = Field("", description="One line for journal and commit.")
 
 
@@ -105,6 +106,7 @@ def _save(vault: Vault, a: SaveArguments) -> Answer:
             amend_kind=a.amend_kind,
             valid_from=a.valid_from,
             valid_until=a.valid_until,
+            allow_duplicate=a.allow_duplicate,
             change_title=a.change_title,
         )
     )
@@ -148,7 +150,8 @@ SAVE = ToolSpec(
         + LAYER_RULE
         + " "
         "Write for a reader who was not there: who, what, when, why; end with sources when there are any. "
-        "Answers with path, number, revision and what was new (tags, folder)."
+        "A note that says the same already is named instead of saved: edit that one. On a ⚠️ warning, see whether the "
+        "named note should have been edited. Hints and flashbacks in the answer are offers: use at most one."
     ),
     arguments=SaveArguments,
     run=_save,

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from dataclasses import replace
 from datetime import datetime
 
 from vault_memex.config import Config
 from vault_memex.core.changes import Change, FileEdit, MoveFile, WriteFile
-from vault_memex.core.diff import render_diff
 from vault_memex.core.property_edit import plan_properties, render_note
 from vault_memex.core.revision import revision_of
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import folder_of, name_key, render_line, stem_of, without_md
+from vault_memex.core.text import folder_of, name_key, render_line, stem_of
 from vault_memex.errors import (
     AlreadyExists,
     InvalidArgument,
     NotWritable,
     PatchNoop,
-    ReservedFolder,
     StaleRevision,
 )
 from vault_memex.index.indexer import Indexer, OwnWrite
 from vault_memex.memory.policy import Touched, check_delete, check_edit, check_role
+from vault_memex.services.actor import find_actor
+from vault_memex.services.answering import Answering
+from vault_memex.services.duplicates import Duplicates
 from vault_memex.services.edit_plan import (
     MAX_CHANGE_TITLE,
     build_properties,
@@ -37,19 +37,16 @@ from vault_memex.services.numbering import Numbering
 from vault_memex.services.reading import Reading
 from vault_memex.services.relinking import Relinker
 from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest, WriteAnswer
+from vault_memex.services.save_plan import check_folder, find_free_path, render_link
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.journal import render_moment
 from vault_memex.store.layout import write_settings
-from vault_memex.store.names import file_name_for_title, numbered_name
+from vault_memex.store.names import file_name_for_title
 from vault_memex.store.transaction import Applied, Transactor
 from vault_memex.store.trash import Trash
 
-CURRENT_ACTOR: ContextVar[str] = ContextVar("CURRENT_ACTOR", default="")
-"""Who the present call comes from, when the connection did not name itself at start."""
-
 RETRIES = 3  # a save by somebody else between our reading and our writing starts the plan anew
-MOST_CITING = 10
 MIN_REVISION = 8  # hex digits that name a revision
 
 
@@ -68,6 +65,8 @@ class Editing:
         numbering: Numbering,
         relinker: Relinker,
         trash: Trash,
+        duplicates: Duplicates,
+        answering: Answering,
         snapshot: Callable[[], Snapshot],
         clock: Callable[[], datetime],
     ) -> None:
@@ -82,22 +81,28 @@ class Editing:
         self._snapshot = snapshot
         self._clock = clock
         self._relinker = relinker
+        self._duplicates = duplicates
+        self._answering = answering
 
     # -- a new note
 
     def save(self, request: SaveRequest) -> WriteAnswer:
-        """Write a new note. Raises AlreadyExists when a note of that name is in the folder."""
+        """Write a new note. Raises DuplicateSuspected when a note says the same already."""
         check_role(self._config.role)
         check_save_request(request)
         request = replace(request, title=tidy_title(request.title))
-        folder = self._check_folder(request.folder or self._config.new_note_folder)
-        before = self._snapshot()
+        folder = check_folder(request.folder or self._config.new_note_folder)
+        amended = self._reading.find_note(request.amends, writing=True)[0] if request.amends else None
+        draft_path = find_free_path(self._files, self._snapshot(), folder, request.title, allow_namesake=True)
+        comparison = self._duplicates.compare(request, draft_path, amended.path if amended else None)
         with self._transactor.stores.lock.hold():
             self._numbering.number_all()
-            path = self._find_free_path(folder, request.title)
+            path = find_free_path(
+                self._files, self._snapshot(), folder, request.title, allow_namesake=request.allow_duplicate
+            )
             number = self._numbering.next_number()
             properties = build_properties(
-                replace(request, amends=self._render_amended(request.amends)),
+                replace(request, amends=render_link(self._snapshot(), amended) if amended else ""),
                 note_id=number if self._config.write_ids != "never" else None,
                 now=self._clock().strftime("%Y-%m-%dT%H:%M:%S"),
                 name_differs=stem_of(path) != request.title,
@@ -110,54 +115,18 @@ class Editing:
                 path=path,
                 title=request.change_title or f"Add {request.title}"[:MAX_CHANGE_TITLE],
                 edits=(WriteFile(path, data, None),),
-                actor=self._actor(),
+                actor=find_actor(self._config),
                 note_id=number,
             )
             applied = self._apply(change)
             self._catalogue.set_note_ids({path: number})
-        answer = self._answer("created", path, applied, data_before=None, before=before)
-        return replace(answer, title=request.title)  # where no file can be called so, it is an alias
-
-    def _find_free_path(self, folder: str, title: str) -> str:
-        name = file_name_for_title(title)
-        for number in range(1, 1000):
-            candidate = name if number == 1 else numbered_name(name, number)
-            path = f"{folder}/{candidate}" if folder else candidate
-            place = self._files.find_place(path, "note")
-            if not place.exists:
-                return place.path  # folders as they are spelled on disk
-            known = self._snapshot().notes.get(place.path)
-            names = {name_key(stem_of(place.path))}
-            if known is not None:
-                names |= {name_key(known.title), *(name_key(alias) for alias in known.aliases)}
-            if name_key(title) in names:
-                raise AlreadyExists(
-                    f"{place.path} has that title. Change it with `edit`, or choose another title or folder.",
-                    path=place.path,
-                )
-        raise AlreadyExists(f"There are too many notes named {title!r} in {folder or '/'}. Choose another title.")
-
-    def _check_folder(self, folder: str) -> str:
-        parts = [part.strip() for part in folder.replace("\\", "/").split("/") if part.strip()]
-        if any(part.startswith(".") for part in parts) or parts[:1] == ["_memex"]:
-            raise ReservedFolder(
-                f"folder = {folder!r}: hidden folders and _memex are not for notes. Name another."
-            )
-        return "/".join(parts)
-
-    def _render_amended(self, ref: str) -> str:
-        if not ref:
-            return ""
-        record, _, _ = self._reading.find_note(ref, writing=True)
-        name = stem_of(record.path)
-        namesakes = self._snapshot().by_title_key.get(name_key(name), ())
-        unique = sum(name_key(stem_of(note.path)) == name_key(name) for note in namesakes) == 1
-        return f"[[{name if unique else without_md(record.path)}]]"
+        answer = self._answering.describe("created", path, applied)
+        return self._answering.advise_on_save(answer, request.title, data.decode("utf-8"), comparison)
 
     def _attribution(self, layer: str) -> dict[str, str]:
         if self._config.role == "owner":
             return {}
-        by = {"added_by": self._actor()}
+        by = {"added_by": find_actor(self._config)}
         # Nobody but the person makes rules: what an assistant proposes is not followed until it is approved.
         return {**by, "rule_status": "provisional"} if layer == "rule" else by
 
@@ -171,14 +140,15 @@ class Editing:
         for attempt in range(1, RETRIES + 1):
             try:
                 with self._transactor.stores.lock.hold():
-                    return self._edit_once(request)
+                    answer, before, after = self._edit_once(request)
+                return self._answering.advise_on_edit(answer, before, after)
             except StaleRevision:
                 if request.if_revision or attempt == RETRIES:
                     raise
         raise AssertionError("unreachable")
 
-    def _edit_once(self, request: EditRequest) -> WriteAnswer:
-        before = self._snapshot()
+    def _edit_once(self, request: EditRequest) -> tuple[WriteAnswer, str, str]:
+        """Return the answer, and the note's text before and after."""
         record, file, _ = self._reading.find_note(request.ref, writing=True)
         retitled = request.title is not None and request.title != record.title
         layer = request.layer if request.layer and request.layer != record.layer else None
@@ -207,21 +177,20 @@ class Editing:
         path = move or record.path
         self._numbering.number_all()
         number = self._snapshot().notes[record.path].note_id
-        applied = self._apply(Change(op, path, title, tuple(edits), self._actor(), number))
+        applied = self._apply(Change(op, path, title, tuple(edits), find_actor(self._config), number))
         if move is not None:
             self._numbering.record_move(record.path, move, revision_of(data))
-        answer = self._answer(
-            "renamed" if move else "applied", path, applied, data_before=file.text, before=before
-        )
-        return replace(
-            answer,
+        outcome = "renamed" if move else "applied"
+        answer = replace(
+            self._answering.describe(outcome, path, applied, before=record, text=file.text),
             removed_headings=planned.removed_headings,
             relinked=tuple(edit.path for edit in relinked),
         )
+        return answer, file.text, text
 
     def _plan_move(self, record: NoteRecord, request: EditRequest, *, retitled: bool) -> str | None:
         """Return the note's new path, or None when it stays."""
-        folder = record.folder if request.folder is None else self._check_folder(request.folder)
+        folder = record.folder if request.folder is None else check_folder(request.folder)
         name = record.path.rpartition("/")[2]
         followed = name_key(stem_of(name)) == name_key(stem_of(file_name_for_title(record.title)))
         if retitled and request.title is not None and followed:
@@ -254,7 +223,6 @@ class Editing:
 
     def retire(self, request: RetireRequest) -> WriteAnswer:
         """Move a note to the trash."""
-        before = self._snapshot()
         with self._transactor.stores.lock.hold():
             record, file, _ = self._reading.find_note(request.ref, writing=True)
             check_delete(record, self._config.role)
@@ -265,21 +233,15 @@ class Editing:
                 record.title,
                 number,
                 when=render_moment(self._clock()),
-                actor=self._actor(),
+                actor=find_actor(self._config),
                 reason=request.reason.strip(),
             )
-            citing = self._find_citing(record.path)
+            sources = self._answering.find_sources(record.path)
             applied = self._apply(change)
         trash_path = next(f.path for f in applied.files if f.from_path == record.path)
-        answer = self._answer("deleted", record.path, applied, data_before=file.text, before=before)
-        return replace(
-            answer,
-            title=record.title,
-            note_id=number,
-            trash_path=trash_path,
-            cited_by=tuple(citing[:MOST_CITING]),
-            cited_by_total=len(citing),
-        )
+        answer = self._answering.describe("deleted", record.path, applied, before=record, text=file.text)
+        answer = replace(answer, title=record.title, note_id=number, trash_path=trash_path)
+        return self._answering.add_citing(answer, "deleted", sources)
 
     # -- the program's own files
 
@@ -289,9 +251,6 @@ class Editing:
         return ["settings: .memex/config.toml"] if write_settings(self._files, text) else []
 
     # -- common
-
-    def _actor(self) -> str:
-        return self._config.connection or CURRENT_ACTOR.get() or "assistant"
 
     def _apply(self, change: Change) -> Applied:
         applied = self._transactor.apply(change, internal=change.op == "deleted")
@@ -303,51 +262,6 @@ class Editing:
         ]
         self._indexer.index_writes(writes, moves=moves)
         return applied
-
-    def _find_citing(self, path: str) -> list[str]:
-        return sorted({row.source for row in self._catalogue.find_backlinks(path)} - {path})
-
-    def _answer(
-        self, outcome: str, path: str, applied: Applied, *, data_before: str | None, before: Snapshot
-    ) -> WriteAnswer:
-        after = self._snapshot()
-        record = after.notes.get(path)
-        result = next((f for f in applied.files if f.path == path), None)
-        citing = self._find_citing(path)
-        text = result.data.decode("utf-8") if result and result.data else ""
-        return WriteAnswer(
-            outcome=outcome,
-            path=path,
-            title=record.title if record else stem_of(path),
-            note_id=record.note_id if record else None,
-            revision=(result.after or "") if result else "",
-            diff=render_diff(render_line(path), data_before, text) if data_before is not None and result else "",
-            cited_by=tuple(citing[:MOST_CITING]),
-            cited_by_total=len(citing),
-            new_tags=_find_new_tags(record, before) if record else (),
-            new_folder=record.folder if record and _is_new_folder(record, before) else None,
-            commit=applied.commit,
-            commit_error=applied.commit_error or None,
-            notes=tuple(
-                f"Another program saved {c} meanwhile; both versions are kept." for c in applied.conflicts
-            ),
-        )
-
-
-def _find_new_tags(record: NoteRecord, before: Snapshot) -> tuple[str, ...]:
-    """Return the tags of the note that no note had before."""
-    own = before.notes.get(record.path)
-    had = {name_key(tag) for tag in own.tags} if own else set()
-    added = [tag for tag in record.tags if name_key(tag) not in had]
-    if not added:
-        return ()  # the usual case, without a look at every note
-    known = {name_key(tag) for note in before.notes.values() for tag in note.tags}
-    return tuple(tag for tag in added if name_key(tag) not in known)
-
-
-def _is_new_folder(record: NoteRecord, before: Snapshot) -> bool:
-    known = record.path in before.notes or not record.folder
-    return not known and all(note.folder != record.folder for note in before.notes.values())
 
 
 def _check_revision(file: FileText, wanted: str) -> None:

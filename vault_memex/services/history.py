@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from vault_memex.core.dates import parse_date
 from vault_memex.core.snapshot import Snapshot
+from vault_memex.services.flashbacks import KIND as FLASHBACK
 from vault_memex.services.reading import Reading
 from vault_memex.store.git import Git
 from vault_memex.store.git_log import find_outside_commits, find_uncommitted
@@ -92,7 +93,8 @@ class History:
 
     def _journalled(self, since: datetime, until: datetime | None) -> Iterator[ChangeRow]:
         for event in self._journal.read(since, until):
-            yield _row_of(event)
+            if event.kind != FLASHBACK:  # two notes that came up together; neither changed
+                yield _row_of(event)
 
     def _outside(self, since: datetime, until: datetime | None) -> Iterator[ChangeRow]:
         if self._git.mode() == "off":

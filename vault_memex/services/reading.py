@@ -13,7 +13,8 @@ from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import BOM, find_safe_cut, name_key
 from vault_memex.errors import InvalidArgument, MemexError, NotFound
 from vault_memex.index.indexer import Indexer
-from vault_memex.services.standing import Standing
+from vault_memex.services.flashbacks import Surfaced
+from vault_memex.services.standing import Standing, name_note
 from vault_memex.store.catalogue import Catalogue, LinkRow, Neighbour
 from vault_memex.store.files import FileText, VaultFiles
 
@@ -58,6 +59,7 @@ class NoteView:
     backlinks: tuple[LinkRow, ...] = ()
     backlinks_total: int = 0
     neighbours: tuple[Neighbour, ...] = ()
+    surfaced_in: tuple[str, ...] = ()  # notes whose flashback it was, the latest first
     same_title: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     raw_frontmatter: str | None = None  # only when it does not parse
@@ -78,12 +80,15 @@ class Reading:
 
     def __init__(
         self,
+        *,
         files: VaultFiles,
         catalogue: Catalogue,
         indexer: Indexer,
         standing: Standing,
+        surfaced: Surfaced,
         snapshot: Callable[[], Snapshot],
     ) -> None:
+        self._surfaced = surfaced
         self._standing = standing
         self._files = files
         self._catalogue = catalogue
@@ -186,6 +191,7 @@ class Reading:
             backlinks=backlinks[:MAX_LINKS],
             backlinks_total=len(backlinks),
             neighbours=self._catalogue.find_neighbours(record.path, request.depth) if request.depth else (),
+            surfaced_in=tuple(map(name_note, self._surfaced.find_anchors(record))),
             same_title=others,
             notices=self._find_notices(record, note, file),
             raw_frontmatter=_raw_frontmatter(note),

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from vault_memex.core.note import PropertyValue
 from vault_memex.core.patch import PatchOp
+from vault_memex.memory.duplicates import Duplicate
+from vault_memex.memory.flashbacks import Flashback
+from vault_memex.memory.hints import LinkHint, SimilarHint, TagHint
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class SaveRequest:
     amend_kind: str = "continues"
     valid_from: str = ""
     valid_until: str = ""
+    allow_duplicate: bool = False
     change_title: str = ""
 
 
@@ -56,6 +60,15 @@ class RetireRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteHints:
+    """What the author may want to do next; nothing of it is done by itself."""
+
+    links: tuple[LinkHint, ...] = ()  # notes named and not linked, with a patch that links them
+    tags: tuple[TagHint, ...] = ()  # in use elsewhere, their words stand in the text
+    near: tuple[SimilarHint, ...] = ()  # other notes about the same
+
+
+@dataclass(frozen=True, slots=True)
 class WriteAnswer:
     """What a write did. The file was read back: this is what is on disk."""
 
@@ -67,8 +80,12 @@ class WriteAnswer:
     diff: str = ""
     removed_headings: tuple[str, ...] = ()
     relinked: tuple[str, ...] = ()  # notes whose links were rewritten
-    cited_by: tuple[str, ...] = ()  # notes that link here; at most ten
+    cited_by: tuple[str, ...] = ()  # notes that link here; at most ten, least recently changed first
     cited_by_total: int = 0
+    citing_advice: str = ""  # what to check in them
+    similar: tuple[Duplicate, ...] = ()  # notes that the new one partly repeats
+    flashbacks: tuple[Flashback, ...] = ()  # older notes from elsewhere about the same
+    hints: WriteHints | None = None
     new_tags: tuple[str, ...] = ()  # that no other note had
     new_folder: str | None = None
     trash_path: str | None = None

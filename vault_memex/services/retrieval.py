@@ -16,7 +16,9 @@ from vault_memex.core.ranking import MEANING_WEIGHTS, Evidence, Hit, Ranked, Sco
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.errors import InvalidArgument
 from vault_memex.index.meaning import PATIENCE_SECONDS, Meaning, MeaningUnavailable
+from vault_memex.memory.flashbacks import Flashback
 from vault_memex.memory.thresholds import get_shipped
+from vault_memex.services.flashbacks import Flashbacks
 from vault_memex.services.rows import RowBuilder, SearchRow
 from vault_memex.services.standing import Standing, Standings
 from vault_memex.store.catalogue import Catalogue
@@ -45,6 +47,7 @@ class SearchRequest:
     order: str = ""
     prefer_working: bool = False
     explain: bool = False
+    flashbacks: bool = False  # of the first row
     patience: float = PATIENCE_SECONDS  # seconds to wait for a model that is being loaded
     words_only: str = ""  # why meaning is not asked for, when it is not
 
@@ -66,6 +69,7 @@ class SearchAnswer:
     semantic_search_unavailable: str | None = None
     indexing: str | None = None
     searched: str = ""  # how many notes, when none was found
+    flashbacks: tuple[Flashback, ...] = ()  # of the first row
     notes: tuple[str, ...] = ()
 
     def remarks(self) -> list[str]:
@@ -111,11 +115,13 @@ class Retrieval:
         rows: RowBuilder,
         standing: Standing,
         look: Callable[[], tuple[Snapshot, str | None]],
+        flashbacks: Flashbacks,
         clock: Callable[[], datetime],
     ) -> None:
         self._catalogue = catalogue
         self._meaning = meaning
         self._standing = standing
+        self._flashbacks = flashbacks
         self._thresholds = get_shipped(meaning.model)
         self._rows = rows
         self._look = look
@@ -158,8 +164,22 @@ class Retrieval:
             semantic_search_unavailable=found.unavailable,
             indexing=indexing,
             searched="" if ranked else f"{len(allowed)} of {len(snapshot.notes)} notes",
+            flashbacks=self._find_flashbacks(request, query, page, allowed, found.unavailable),
             notes=tuple(_find_advice(request, limit, len(ranked))),
         )
+
+    def _find_flashbacks(
+        self,
+        request: SearchRequest,
+        query: Query,
+        page: Sequence[Ranked],
+        allowed: Mapping[str, NoteRecord],
+        unavailable: str | None,
+    ) -> tuple[Flashback, ...]:
+        """Return what the best match brings back; nothing for lists, later pages and strict searches."""
+        if not request.flashbacks or query.is_empty or request.offset or request.mode == "strict" or not page:
+            return ()
+        return self._flashbacks.find(allowed[page[0].path], meaning=unavailable is None)
 
     # -- finding
 

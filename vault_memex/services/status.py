@@ -9,7 +9,7 @@ from vault_memex.config import Config
 from vault_memex.core.snapshot import Snapshot
 from vault_memex.index.background import Background
 from vault_memex.index.meaning import Meaning
-from vault_memex.services.editing import CURRENT_ACTOR
+from vault_memex.services.actor import find_actor
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.git import Git
 
@@ -88,7 +88,7 @@ class Status:
         return StatusAnswer(
             vault=self._name,
             version=self._version,
-            connection=self._config.connection or CURRENT_ACTOR.get() or "assistant",
+            connection=find_actor(self._config),
             role=self._config.role,
             policy=self._config.policy,
             notes=len(notes),

@@ -199,6 +199,16 @@ class Catalogue:
         with self._reading() as db:
             return words.count_term(db, term)
 
+    def count_terms(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many notes hold each of the terms; those that none holds are left out."""
+        with self._reading() as db:
+            return words.count_terms(db, terms)
+
+    def find_terms(self, path: str) -> frozenset[str]:
+        """Return the terms that a note is found by."""
+        with self._reading() as db:
+            return words.find_terms(db, path)
+
     def has_terms(self, terms: Iterable[str]) -> frozenset[str]:
         """Return those of the terms that occur anywhere in the vault."""
         with self._reading() as db:

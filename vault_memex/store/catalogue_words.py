@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,24 @@ def count_term(db: sqlite3.Connection, term: str) -> int:
     """Return how many notes hold the term."""
     row = db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
     return int(row[0]) if row else 0
+
+
+def count_terms(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
+    """Return how many notes hold each of the terms; those that none holds are left out."""
+    rows = db.execute(
+        "SELECT term, doc FROM json_each(?) CROSS JOIN vocabulary ON term = json_each.value",
+        (json.dumps(list(dict.fromkeys(terms))),),
+    )
+    return {term: int(count) for term, count in rows}
+
+
+def find_terms(db: sqlite3.Connection, path: str) -> frozenset[str]:
+    """Return the terms that a note is found by."""
+    row = db.execute(
+        f"SELECT {', '.join(COLUMNS)} FROM words WHERE rowid = (SELECT id FROM files WHERE path = ?)",  # noqa: S608
+        (path,),
+    ).fetchone()
+    return frozenset(term for column in row for term in column.split()) if row else frozenset()
 
 
 def find_known_terms(db: sqlite3.Connection, terms: Iterable[str]) -> frozenset[str]:

@@ -153,6 +153,25 @@ class Journal:
         self.faults = tuple(faults)
         return tuple(sorted(events, key=lambda e: (e.at, e.id)))
 
+    def find_sizes(self) -> dict[str, int]:
+        """Return the size of each month's file in bytes, by name; nothing before the first write."""
+        return {file.name: _size_of(file) for file in self._months()}
+
+    def read_kind(self, kind: str, seen: Mapping[str, int]) -> Iterator[JournalEvent]:
+        """Yield the events of a kind after the bytes seen in each file, oldest file first.
+
+        A file that got shorter is read from its start.
+        """
+        mark = f'"kind":{json.dumps(kind)}'.encode()
+        for file in self._months():
+            start = seen.get(file.name, 0)
+            with file.open("rb") as lines:
+                lines.seek(start if start <= _size_of(file) else 0)
+                for line in lines:
+                    event = parse_event(line) if mark in line else None
+                    if event is not None and event.kind == kind:
+                        yield event
+
     def find_event(self, event_id: int) -> JournalEvent | None:
         """Return the event with this number, the latest if two machines used it."""
         for file in reversed(self._months()):

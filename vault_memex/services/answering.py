@@ -1,0 +1,145 @@
+"""What a write answers: what is on disk now, and what its author may want to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from vault_memex.core.diff import render_diff
+from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.text import render_line, stem_of
+from vault_memex.memory.hints import SimilarHint, WriteKind, find_citing, find_similar
+from vault_memex.memory.thresholds import Thresholds
+from vault_memex.services.duplicates import Comparison
+from vault_memex.services.flashbacks import Flashbacks
+from vault_memex.services.names import Names
+from vault_memex.services.nearby import Near, Nearby
+from vault_memex.services.requests import WriteAnswer, WriteHints
+from vault_memex.store.catalogue import Catalogue
+from vault_memex.store.transaction import Applied
+
+
+class Answering:
+    """Answers to writes of one vault. Nothing here changes a note."""
+
+    def __init__(
+        self,
+        *,
+        catalogue: Catalogue,
+        snapshot: Callable[[], Snapshot],
+        names: Names,
+        nearby: Nearby,
+        flashbacks: Flashbacks,
+        thresholds: Callable[[], Thresholds],
+        role: str,
+    ) -> None:
+        self._catalogue = catalogue
+        self._snapshot = snapshot
+        self._names = names
+        self._nearby = nearby
+        self._flashbacks = flashbacks
+        self._thresholds = thresholds
+        self._role = role
+
+    def describe(
+        self,
+        outcome: str,
+        path: str,
+        applied: Applied,
+        *,
+        before: NoteRecord | None = None,
+        text: str | None = None,
+    ) -> WriteAnswer:
+        """Return what was done to a note. `before` and `text` are the note and its text before the write."""
+        record = self._snapshot().notes.get(path)
+        result = next((f for f in applied.files if f.path == path), None)
+        new_tags, new_folder = self._names.find_new(record, before) if record else ((), None)
+        answer = WriteAnswer(
+            outcome=outcome,
+            path=path,
+            title=record.title if record else stem_of(path),
+            note_id=record.note_id if record else None,
+            revision=(result.after or "") if result else "",
+            diff=_render_diff(path, text, applied) if text is not None and result else "",
+            new_tags=new_tags,
+            new_folder=new_folder,
+            commit=applied.commit,
+            commit_error=applied.commit_error or None,
+            notes=tuple(
+                f"Another program saved {c} meanwhile; both versions are kept." for c in applied.conflicts
+            ),
+        )
+        return self.add_citing(answer, "edited" if before else "created", self.find_sources(path))
+
+    def find_sources(self, path: str) -> list[NoteRecord]:
+        """Return the other notes that link to one."""
+        notes = self._snapshot().notes
+        sources = {row.source for row in self._catalogue.find_backlinks(path)} - {path}
+        return [notes[source] for source in sorted(sources) if source in notes]
+
+    @staticmethod
+    def add_citing(answer: WriteAnswer, kind: WriteKind, sources: Collection[NoteRecord]) -> WriteAnswer:
+        """Return the answer with the notes that link to the one written, and what to check in them."""
+        citing = find_citing(kind, sources)
+        if citing is None:
+            return answer
+        paths = tuple(note.path for note in citing.notes)
+        return replace(answer, cited_by=paths, cited_by_total=citing.total, citing_advice=citing.sentence)
+
+    def advise_on_save(self, answer: WriteAnswer, title: str, text: str, comparison: Comparison) -> WriteAnswer:
+        """Return the answer to a save with its duplicates, flashbacks and hints."""
+        note = self._snapshot().notes.get(answer.path)
+        if note is None:  # somebody deleted it this instant
+            return answer
+        near = comparison.near
+        remark = (f"Compared by words only: {near.remark}.",) if near.remark else ()
+        told = {duplicate.path for duplicate in comparison.similar}
+        return replace(
+            answer,
+            title=title,  # where no file can be called so, it is an alias
+            similar=comparison.similar,
+            flashbacks=self._flashbacks.find(note, near),
+            hints=self._find_hints(note, text, near, told),
+            notes=(*answer.notes, *remark),
+        )
+
+    def advise_on_edit(self, answer: WriteAnswer, before: str, after: str) -> WriteAnswer:
+        """Return the answer to an edit with hints about what is new in the text."""
+        note = self._snapshot().notes.get(answer.path)
+        if note is None or before == after:
+            return answer
+        near = self._nearby.find_near_change(note.title, before, after)
+        return replace(answer, hints=self._find_hints(note, after, near, before=before))
+
+    def _find_hints(
+        self, note: NoteRecord, text: str, near: Near | None, told: Collection[str] = (), before: str = ""
+    ) -> WriteHints | None:
+        """Return hints about a note just written; None when there are none. What was there before is not told again.
+
+        Links are hinted at only where the caller may change the text.
+        """
+        linked = {row.path for row in self._catalogue.find_links(note.path) if row.path is not None}
+        rewritable = self._role == "owner" or note.layer not in ("past", "rule")
+        links = self._names.find_link_hints(text, note.path, linked) if rewritable else ()
+        tags = self._names.find_tag_hints(text, note.tags)
+        known = {hint.tag for hint in self._names.find_tag_hints(before, note.tags)} if before and tags else set()
+        hints = WriteHints(
+            links=tuple(hint for hint in links if hint.find not in before),
+            tags=tuple(hint for hint in tags if hint.tag not in known),
+            near=self._find_similar(note, near, {*linked, *told}),
+        )
+        return hints if hints != WriteHints() else None
+
+    def _find_similar(
+        self, note: NoteRecord, near: Near | None, without: Collection[str]
+    ) -> tuple[SimilarHint, ...]:
+        if near is None or not near.measured:
+            return ()
+        hits = [hit for hit in near.hits if hit[0] not in without]
+        return find_similar(hits, self._snapshot().notes, note.path, self._thresholds())
+
+
+def _render_diff(path: str, before: str, applied: Applied) -> str:
+    result = next((f for f in applied.files if f.path == path), None)
+    after = result.data.decode("utf-8") if result and result.data else ""
+    return render_diff(render_line(path), before, after)

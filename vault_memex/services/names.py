@@ -1,0 +1,102 @@
+"""The titles, tags and folders in use, kept up to date from one snapshot to the next."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.text import name_key
+from vault_memex.memory.hints import LinkHint, TagHint, TagIndex, TitleIndex, find_link_hints, occurs_once
+
+MOST_CHARS = 20_000  # of a note that hints are looked for in
+
+
+class Names:
+    """What a new text can be compared with. Any thread may ask; one at a time is answered.
+
+    Made at the first write: the names of 10,000 notes take a fifth of a second, each later write some milliseconds.
+    """
+
+    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
+        self._snapshot = snapshot
+        self._lock = threading.Lock()
+        self._at: Snapshot | None = None
+        self._titles: TitleIndex | None = None
+        self._notes: dict[str, NoteRecord] = {}
+        self._spellings: dict[str, Counter[str]] = {}  # of each tag, by its key
+        self._folders: Counter[str] = Counter()
+        self._tags: tuple[frozenset[str], TagIndex] | None = None
+
+    def find_new(self, note: NoteRecord, before: NoteRecord | None) -> tuple[tuple[str, ...], str | None]:
+        """Return the tags of a note just written that no other note has, and its folder if it holds no other.
+
+        What the note had before the write is not new.
+        """
+        with self._lock:
+            self._follow()
+            had = {name_key(tag) for tag in before.tags} if before else set()
+            keys = {name_key(tag): tag for tag in reversed(note.tags)}
+            tags = [
+                tag
+                for key, tag in reversed(keys.items())
+                if key not in had and self._spellings.get(key, Counter()).total() <= 1
+            ]
+            moved = before is None or before.folder != note.folder
+            folder = note.folder if note.folder and moved and self._folders[note.folder] <= 1 else None
+            return tuple(tags), folder
+
+    def find_link_hints(self, text: str, path: str, linked: Collection[str]) -> tuple[LinkHint, ...]:
+        """Return notes that a text names and does not link, with patches that apply to it."""
+        head = _cut(text)
+        with self._lock:
+            titles = self._follow()
+            hints = find_link_hints(head, path, linked, titles)
+        return tuple(hint for hint in hints if len(head) == len(text) or occurs_once(text, hint.find))
+
+    def find_tag_hints(self, text: str, own: Collection[str]) -> tuple[TagHint, ...]:
+        """Return tags in use whose words stand in a text and that its note does not have."""
+        with self._lock:
+            self._follow()
+            counts = {counter.most_common(1)[0][0]: counter.total() for counter in self._spellings.values()}
+            telling = frozenset(tag for tag, count in counts.items() if count > 1)
+            if self._tags is None or self._tags[0] != telling:
+                self._tags = telling, TagIndex(counts)
+            hints = self._tags[1].find_tags(_cut(text), own)
+            return tuple(replace(hint, notes=counts.get(hint.tag, hint.notes)) for hint in hints)
+
+    def _follow(self) -> TitleIndex:
+        snapshot = self._snapshot()
+        if self._titles is not None and snapshot is self._at:
+            return self._titles
+        self._at = snapshot
+        if self._titles is None:
+            self._titles = TitleIndex(snapshot)
+        else:
+            self._titles.follow(snapshot)
+        for path, note in list(self._notes.items()):
+            if snapshot.notes.get(path) is not note:
+                self._count(note, -1)
+                del self._notes[path]
+        for path, note in snapshot.notes.items():
+            if path not in self._notes:
+                self._count(note, 1)
+                self._notes[path] = note
+        return self._titles
+
+    def _count(self, note: NoteRecord, by: int) -> None:
+        self._folders[note.folder] += by
+        for key, tag in {name_key(tag): tag for tag in note.tags}.items():
+            spellings = self._spellings.setdefault(key, Counter())
+            spellings[tag] += by
+            if spellings[tag] <= 0:
+                del spellings[tag]
+            if not spellings:
+                del self._spellings[key]
+
+
+def _cut(text: str) -> str:
+    """Return the part that is looked at, in whole lines."""
+    return text if len(text) <= MOST_CHARS else text[: text.rfind("\n", 0, MOST_CHARS) + 1]

@@ -1,0 +1,126 @@
+"""What lies near a draft or a note: by meaning when it can be had at once, else by the rare words they share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from vault_memex.core.analyzer import find_terms, is_stop_term
+from vault_memex.core.chunking import build_passages
+from vault_memex.core.markdown import parse_note
+from vault_memex.index.meaning import Meaning, MeaningUnavailable
+from vault_memex.memory.duplicates import join_hits
+from vault_memex.memory.flashbacks import CANDIDATES, find_lexical_neighbours
+from vault_memex.store.catalogue import Catalogue
+
+PATIENCE_SECONDS = 0.3  # a write waits this long for a model that is being loaded
+MOST_PASSAGES = 4  # of a draft that are compared, some 25 ms each; taken evenly from a longer one
+MOST_CHARS = 40_000  # of a draft that are looked at
+NEAR_CHANGE = 25  # passages near what an edit changed
+MOST_TERMS = 200
+RAREST = 12  # terms that candidates are looked for by
+WORD_CANDIDATES = 50
+
+_NO_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Notes near a draft or a note, best first."""
+
+    hits: tuple[
+        tuple[str, float], ...
+    ]  # (path, cosine distance of the nearest pair of passages); by words: a score
+    measured: bool  # whether the numbers are distances
+    copies: tuple[tuple[str, float], ...] = ()  # of a draft: how far all of it is from each note
+    whole: bool = True  # whether every passage was compared
+    remark: str = ""  # why words decided, when they did
+
+
+@dataclass(frozen=True, slots=True)
+class _AnyOf:
+    include: str
+    exclude: None = None
+
+
+class Nearby:
+    """Looks around in one vault."""
+
+    def __init__(self, catalogue: Catalogue, meaning: Meaning) -> None:
+        self._catalogue = catalogue
+        self._meaning = meaning
+
+    def find_near_draft(self, title: str, text: str, notes: int) -> Near:
+        """Return what lies near a text that is not in the vault yet; `notes` is the vault's size."""
+        text = text[:MOST_CHARS]
+        passages = build_passages(parse_note(text), title)
+        chosen = _spread([passage.text for passage in passages], MOST_PASSAGES)
+        try:
+            hits = self._meaning.near_notes(chosen, CANDIDATES, patience=PATIENCE_SECONDS)
+        except MeaningUnavailable as error:
+            return self._find_by_words(find_terms(f"{title}\n{text}"), notes, str(error))
+        return Near(_join_nearest(hits), True, tuple(join_hits(hits)), len(chosen) == len(passages))
+
+    def find_near_change(self, title: str, before: str, after: str) -> Near | None:
+        """Return what lies near the passages that an edit changed; None when meaning cannot be had at once."""
+        old = {passage.hash for passage in build_passages(parse_note(before[:MOST_CHARS]), title)}
+        passages = build_passages(parse_note(after[:MOST_CHARS]), title)
+        changed = [passage.text for passage in passages if passage.hash not in old]
+        try:
+            hits = self._meaning.near_notes(_spread(changed, MOST_PASSAGES), NEAR_CHANGE, patience=0.05)
+        except MeaningUnavailable:
+            return None
+        return Near(_join_nearest(hits), measured=True)
+
+    def find_near_note(self, path: str, notes: int, *, meaning: bool = True) -> Near:
+        """Return what lies near a note of the vault; it does not wait for a model that is being loaded."""
+        if meaning:
+            try:
+                return Near(tuple(self._meaning.near_of(path, CANDIDATES, patience=0.05)), measured=True)
+            except MeaningUnavailable:
+                pass
+        return self._find_by_words(self._catalogue.find_terms(path), notes, "", without=path)
+
+    def _find_by_words(self, terms: Iterable[str], notes: int, remark: str, without: str = "") -> Near:
+        wanted = list(dict.fromkeys(term for term in terms if not is_stop_term(term)))[:MOST_TERMS]
+        counts = self._catalogue.count_terms(wanted)
+        if without:  # the note's own use of a word brings nothing near
+            counts = {term: count - 1 for term, count in counts.items() if count > 1}
+        candidates = {
+            path: self._catalogue.find_terms(path)
+            for path in self.find_candidates(counts, WORD_CANDIDATES)
+            if path != without
+        }
+        near = find_lexical_neighbours(wanted, candidates, counts, notes)
+        return Near(tuple(near), measured=False, remark=remark)
+
+    def find_candidates(self, counts: dict[str, int], limit: int) -> list[str]:
+        """Return the notes that share the rarest of these terms, best first."""
+        rarest = sorted(counts, key=lambda term: (counts[term], term))[:RAREST]
+        if not rarest:
+            return []
+        plan = _AnyOf(" OR ".join(f'"{term}"' for term in rarest))
+        return [hit.path for hit in self._catalogue.search_words(plan, _NO_WEIGHTS, limit)]
+
+    def find_likely_copies(self, title: str, text: str, near: Near, limit: int = 5) -> Collection[str]:
+        """Return the notes whose text is worth comparing with a draft, word for word."""
+        if near.copies:
+            return [path for path, _ in near.copies[:limit]]
+        terms = dict.fromkeys(t for t in find_terms(f"{title}\n{text[:MOST_CHARS]}") if not is_stop_term(t))
+        return self.find_candidates(self._catalogue.count_terms(list(terms)[:MOST_TERMS]), 2 * limit)
+
+
+def _join_nearest(hits: Iterable[Iterable[tuple[str, float]]]) -> tuple[tuple[str, float], ...]:
+    """Return each note once, by the nearest pair of passages, nearest first."""
+    nearest: dict[str, float] = {}
+    for passage in hits:
+        for path, distance in passage:
+            nearest[path] = min(distance, nearest.get(path, distance))
+    return tuple(sorted(nearest.items(), key=lambda hit: (hit[1], hit[0])))
+
+
+def _spread(texts: Sequence[str], most: int) -> list[str]:
+    """Return at most so many of the texts, evenly from first to last."""
+    if len(texts) <= most:
+        return list(texts)
+    return [texts[round(place * (len(texts) - 1) / (most - 1))] for place in range(most)]
