@@ -62,8 +62,10 @@ vault-memex search front-loader contactor
 vault-memex search --tag project --property 'priority={{$gte: 2}}'
 vault-memex search --since 2026-11-01 --limit 5 --json
 vault-memex get 'Kiln Berta' --section Habits
+vault-memex insights --type dangling_link
 vault-memex status
 vault-memex doctor
+vault-memex doctor --calibration
 ```
 """
 
@@ -108,6 +110,8 @@ def _type_of(shape: Mapping[str, Any]) -> str:
     if "enum" in shape:
         return " or ".join(f"`{value}`" for value in shape["enum"] if value != "")
     kind = shape.get("type", "")
+    if isinstance(kind, list):  # a value or nothing
+        kind = next(one for one in kind if one != "null")
     if kind == "array":
         items = shape.get("items", {}).get("type", "value")
         return {"string": "list of texts", "object": "list of objects"}.get(items, f"list of {items}s")

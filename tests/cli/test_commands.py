@@ -194,3 +194,70 @@ def test_a_closed_pipe_is_no_error(sample: Path) -> None:
     )
 
     assert ("# Kiln Berta\n", "") == (done.stdout, done.stderr)
+
+
+# -- insights
+
+
+def test_signals_are_listed_shown_and_decided(run: Run) -> None:
+    listed = run("insights", "--type", "dangling_link")
+    numbers = {
+        signal["detail"]: str(signal["id"])
+        for signal in json.loads(run("insights", "--type", "dangling_link", "--json").out)["signals"]
+    }
+    dismissed = run("insights", numbers["typo"], "--dismiss")
+    snoozed = run("insights", numbers["forward"], "--snooze", "2999-01-31")
+    left = run("insights", "--type", "dangling_link")
+    shown = run("insights", numbers["typo"])
+    reopened = run("insights", numbers["typo"], "--reopen")
+
+    assert "'Loose ends' links to [[Sponge supplier]], which is not written yet." in listed.out
+    assert "3 of 3 signals." in listed.out
+    assert f"{numbers['typo']}. dangling link (typo) · dismissed · " in dismissed.out
+    assert "dangling link (forward) · snoozed until 2999-01-31 · " in snoozed.out
+    assert "1 of 1 signals." in left.out
+    assert "Boathouse renovation" in shown.out
+    assert "dangling link (typo) · new · " in reopened.out
+
+
+def test_all_links_of_a_note_are_dismissed_and_that_is_taken_back(run: Run) -> None:
+    found = json.loads(run("insights", "--type", "dangling_link", "--json").out)["signals"]
+    run("insights", str(found[0]["id"]), "--dismiss", "--every-link")
+    every = json.loads(run("insights", "--status", "dismissed", "--json").out)["signals"]
+    number = next(str(signal["id"]) for signal in every if signal["detail"] == "every link")
+
+    assert "Links of that note are looked for again.\n" == run("insights", number, "--reopen").out
+
+
+def test_inferences_are_none_at_first_and_wrong_decisions_say_so(run: Run) -> None:
+    assert (1, "0 of 0 inferences.\n") == (
+        (ran := run("insights", "--inferences")).status,
+        ran.out,
+    )
+    for arguments, fault in (
+        (("insights", "--dismiss"), "Name the signal: vault-memex insights NUMBER --dismiss"),
+        (("insights", "--inferences", "--archive"), "Name the inference"),
+        (("insights", "1", "--archive"), "--archive goes with --inferences"),
+        (("insights", "1", "--inferences", "--archive"), "There is no inference 1"),
+        (("insights", "77", "--dismiss"), "There is no signal 77"),
+    ):
+        ran = run(*arguments)
+
+        assert (2, "") == (ran.status, ran.out)
+        assert fault in ran.err
+
+
+def test_calibration_shows_each_distance_and_where_it_comes_from(run: Run, sample: Path) -> None:
+    (sample / ".memex").mkdir(exist_ok=True)
+    (sample / ".memex/config.toml").write_text("[distances]\nrelated = 0.07\n", encoding="utf-8")
+    shown = run("doctor", "--calibration")
+    report = json.loads(run("doctor", "--calibration", "--json").out)
+
+    assert 0 == shown.status
+    assert "0.0700  fixed in the settings" in shown.out
+    assert "Not measured: " in shown.out
+    assert {"near", "related", "duplicate", "certain", "query_weak", "query_strong"} == {
+        row["name"] for row in report["thresholds"]
+    }
+    assert {"shipped", "fixed in the settings"} == {row["origin"] for row in report["thresholds"]}
+    assert (0.07, 0.07) == (report["arc_distance"], report["stale_distance"])

@@ -16,6 +16,7 @@ import anyio
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
+from vault_memex.cli import calibration
 from vault_memex.cli.opening import find_vault, opened
 from vault_memex.cli.output import print_json, print_table
 from vault_memex.errors import MemexError
@@ -48,6 +49,8 @@ class Report:
 
 def run(options: argparse.Namespace) -> int:
     """Print what was checked; status 1 when something is at fault."""
+    if options.calibration:
+        return calibration.run(options)
     looks = (_check_vault, _check_index, _check_links, _check_model, _check_git, _check_watching, _check_cache)
     with opened(options) as vault:
         checks = [_guarded(look, vault) for look in looks]

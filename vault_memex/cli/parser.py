@@ -23,6 +23,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_index(commands)
     _add_search(commands)
     _add_get(commands)
+    _add_insights(commands)
     _add_status(commands)
     _add_doctor(commands)
     _add_demo(commands)
@@ -66,7 +67,9 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command = _command(commands, "serve", "Serve the vault over MCP on standard input and output.")
     command.add_argument("--as", dest="connection", metavar="NAME", help="name of this connection in the journal")
     command.add_argument("--role", choices=("reader", "agent", "curator"), help="what it may do (default: agent)")
-    command.add_argument("--tools", metavar="SET", help="minimal, core (default), full, or names with + and -")
+    command.add_argument(
+        "--tools", metavar="SET", help="minimal, core (default), insights, full, or names with + and -"
+    )
     command.add_argument("--commit", choices=("auto", "each", "batch", "off"), help="git commits per write")
     command.add_argument("--model", help="embedding model, an ONNX folder, or none")
 
@@ -125,12 +128,51 @@ def _add_get(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     _add_json(command)
 
 
+def _add_insights(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "insights", "List what the vault points out (signals), and decide on it.")
+    command.add_argument("number", nargs="?", type=int, help="show or decide on this one")
+    command.add_argument(
+        "--inferences", action="store_true", help="hypotheses that you agreed to, instead of signals"
+    )
+    command.add_argument(
+        "--type",
+        choices=("hidden_arc", "tag_burst", "stale_state", "dangling_link"),
+        default="",
+        help="of signals",
+    )
+    command.add_argument(
+        "--status",
+        choices=("all", "new", "snoozed", "dismissed", "minted", "active", "stale", "archived"),
+        default="",
+        help="signals: new (default), snoozed, dismissed, minted; inferences: active, stale, archived",
+    )
+    command.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="rows to show (default: 20)")
+    command.add_argument("--offset", type=int, default=0, metavar="N", help="rows to skip")
+    decision = command.add_mutually_exclusive_group()
+    decision.add_argument("--dismiss", action="store_true", help="never show this signal again")
+    decision.add_argument(
+        "--snooze", nargs="?", const="", metavar="DATE", help="not until this day (default: in 30 days)"
+    )
+    decision.add_argument("--reopen", action="store_true", help="make it new again")
+    decision.add_argument("--archive", action="store_true", help="with --inferences: put it away")
+    command.add_argument(
+        "--every-link",
+        action="store_true",
+        help="with --dismiss: all unresolved links of that note, future ones too",
+    )
+    _add_json(command)
+
+
 def _add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     _add_json(_command(commands, "status", "Show what the index covers, without bringing it up to date."))
 
 
 def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    _add_json(_command(commands, "doctor", "Check vault, index, model, git and one real MCP round trip."))
+    command = _command(commands, "doctor", "Check vault, index, model, git and one real MCP round trip.")
+    command.add_argument(
+        "--calibration", action="store_true", help="show instead which distances are near in this vault, and why"
+    )
+    _add_json(command)
 
 
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
