@@ -101,7 +101,8 @@ class Vault:
         self.meaning = build_meaning(files.root, cache, config.model, fingerprint)
         self.indexer = Indexer(files.root, self.catalogue, config)
         self.transactor = open_transactor(files, cache, config.commit, clock)
-        self.numbering = Numbering(self.transactor.stores.ids, self.catalogue, self.snapshot, clock)
+        self.trash = Trash(files)
+        self.numbering = Numbering(self.transactor.stores.ids, self.catalogue, self.trash, self.snapshot, clock)
         self.background = Background(
             self.indexer,
             Leadership(cache),
@@ -215,7 +216,7 @@ class Vault:
             reading=self.reading,
             numbering=self.numbering,
             relinker=Relinker(files, self.catalogue, self.snapshot),
-            trash=Trash(files),
+            trash=self.trash,
             duplicates=Duplicates(
                 files=files,
                 nearby=self.nearby,

@@ -22,7 +22,7 @@ def ids(tmp_path: Path) -> Ids:
 def test_numbers_count_up_and_a_path_keeps_its_own(ids: Ids) -> None:
     assert (1, 2) == ids.assign([("a.md", "h"), ("b.md", "h")], EARLY)
     assert (2, 3) == ids.assign([("b.md", "h"), ("c.md", "h")], LATE)
-    assert (1, "c.md", None) == (ids.number_of("a.md"), ids.path_of(3), ids.number_of("d.md"))
+    assert (1, 3, None) == (ids.number_of("a.md"), ids.number_of("c.md"), ids.number_of("d.md"))
 
 
 def test_a_batch_that_names_a_path_twice_gives_it_one_number(ids: Ids) -> None:
@@ -31,14 +31,13 @@ def test_a_batch_that_names_a_path_twice_gives_it_one_number(ids: Ids) -> None:
 
 def test_numbers_known_from_notes_and_trash_are_not_given_again(ids: Ids) -> None:
     assert (143,) == ids.assign([("a.md", "h")], EARLY, above=142)
-    assert (151,) == ids.assign([("b.md", "h")], EARLY, reserve=[150])
 
 
 def test_a_moved_note_keeps_its_number_and_leaves_its_path_free(ids: Ids) -> None:
     ids.assign([("a.md", "h")], EARLY)
-    ids.moved("a.md", "b.md", "h")
+    ids.moved([("a.md", "b.md", "h")])
 
-    assert (None, 1, "b.md") == (ids.number_of("a.md"), ids.number_of("b.md"), ids.path_of(1))
+    assert {"b.md": 1} == dict(ids.numbers())
     assert (2,) == ids.assign([("a.md", "h")], LATE)
     assert {"b.md": 1, "a.md": 2} == dict(ids.numbers())
     assert () == ids.find_conflicts()
@@ -46,7 +45,7 @@ def test_a_moved_note_keeps_its_number_and_leaves_its_path_free(ids: Ids) -> Non
 
 def test_a_move_of_an_unknown_note_is_refused(ids: Ids) -> None:
     with pytest.raises(NotFound):
-        ids.moved("a.md", "b.md", "h")
+        ids.moved([("a.md", "b.md", "h")])
 
 
 def test_a_number_of_a_gone_note_is_never_given_again(ids: Ids) -> None:
@@ -84,7 +83,7 @@ def test_two_machines_with_one_number_the_earlier_keeps_it(ids: Ids) -> None:
     assert [("late.md", 7, 9)] == [(r.path, r.former, r.id) for r in ids.renumber(conflicts)]
     for seen in (ids, Ids(ids.file)):
         assert () == seen.find_conflicts()
-        assert (9, 7, "early.md") == (seen.number_of("late.md"), seen.number_of("early.md"), seen.path_of(7))
+        assert (9, 7) == (seen.number_of("late.md"), seen.number_of("early.md"))
         assert {7: ("late.md",)} == dict(seen.former_ids())
 
 
@@ -92,7 +91,7 @@ def test_equal_moments_the_smaller_path_keeps_the_number(ids: Ids) -> None:
     ids.file.parent.mkdir()
     ids.file.write_bytes(b"".join(render_id_line(IdLine(7, p, "h", EARLY)) for p in ("b.md", "a.md")))
     # One identity (number and moment) at two paths reads as a move: the last line holds.
-    assert ("a.md", None) == (ids.path_of(7), ids.number_of("b.md"))
+    assert (7, None) == (ids.number_of("a.md"), ids.number_of("b.md"))
 
 
 def test_three_notes_with_one_number(ids: Ids) -> None:
@@ -103,7 +102,7 @@ def test_three_notes_with_one_number(ids: Ids) -> None:
     renumbered = ids.renumber(ids.find_conflicts(), above=10)
 
     assert [("b.md", 11), ("c.md", 12)] == [(r.path, r.id) for r in renumbered]
-    assert "a.md" == ids.path_of(5)
+    assert 5 == ids.number_of("a.md")
 
 
 def test_lines_that_do_not_parse_are_skipped_named_and_stay(ids: Ids) -> None:

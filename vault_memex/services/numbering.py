@@ -2,78 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import filterfalse
 
+from vault_memex.core.revision import revision_of
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.store.catalogue import Catalogue
-from vault_memex.store.ids import Ids
+from vault_memex.store.ids import IdLine, Ids
 from vault_memex.store.journal import render_moment
+from vault_memex.store.trash import Trash
+
+NO_NUMBER = 0  # in the catalogue: the `id` that the note says is another note's
+_EMPTY = revision_of(b"")  # no content to be known by
+
+
+@dataclass(slots=True)
+class _Unlisted:
+    """Notes whose paths have no number in the file, by what they turn out to be."""
+
+    moved: list[tuple[IdLine, NoteRecord]] = field(default_factory=list)
+    own: list[NoteRecord] = field(default_factory=list)  # the number in their frontmatter is free
+    copies: list[NoteRecord] = field(default_factory=list)  # that number is another note's
+    new: list[NoteRecord] = field(default_factory=list)
 
 
 class Numbering:
     """Keeps numbers in the file and numbers in the catalogue the same. Writing needs the vault lock."""
 
     def __init__(
-        self, ids: Ids, catalogue: Catalogue, snapshot: Callable[[], Snapshot], clock: Callable[[], datetime]
+        self,
+        ids: Ids,
+        catalogue: Catalogue,
+        trash: Trash,
+        snapshot: Callable[[], Snapshot],
+        clock: Callable[[], datetime],
     ) -> None:
         self._ids = ids
         self._catalogue = catalogue
+        self._trash = trash
         self._snapshot = snapshot
         self._clock = clock
 
     def load(self) -> None:
         """Bring the catalogue up to the file; writes nothing into the vault."""
-        numbers = self._ids.numbers()
         notes = self._snapshot().notes
-        fresh = {
-            path: number for path, number in numbers.items() if path in notes and notes[path].note_id != number
-        }
+        numbers = {path: number for path, number in self._ids.numbers().items() if path in notes}
+        unlisted = self._find_unlisted(notes)
+        numbers |= {note.path: line.id for line, note in unlisted.moved}
+        numbers |= {note.path: NO_NUMBER for note in unlisted.copies}
+        fresh = {path: number for path, number in numbers.items() if (notes[path].note_id or NO_NUMBER) != number}
         if fresh:
             self._catalogue.set_note_ids(fresh)
 
     def next_number(self) -> int:
         """Return the number the next new note gets."""
-        return max([self._ids.highest(), *self._snapshot().by_id]) + 1
+        return max([self._ids.highest(), self._trash.highest_id(), *self._snapshot().by_id]) + 1
 
     def take(self, path: str, revision: str) -> int:
         """Give the next number to a note about to be written; the line is on disk before the note is."""
         return self._ids.assign([(path, revision)], self._now(), above=self.next_number() - 1)[0]
 
     def number_all(self) -> int:
-        """Give numbers to all notes that have none, and record moves made outside; return how many lines."""
-        numbers = self._ids.numbers()
-        notes = self._snapshot().notes
-        new: list[NoteRecord] = []
-        moved = 0
-        for path in filterfalse(numbers.__contains__, notes):
-            note = notes[path]
-            if note.note_id is not None:
-                self._adopt(note)
-                moved += 1
-            else:
-                new.append(note)
-        if new:
-            new.sort(key=lambda n: (n.created, n.path))
-            given = self._ids.assign(
-                [(n.path, n.revision) for n in new], self._now(), above=self.next_number() - 1
-            )
-            self._catalogue.set_note_ids({n.path: number for n, number in zip(new, given, strict=True)})
-        return moved + len(new)
+        """Give numbers to all notes that have none, and record moves made outside; return how many lines.
 
-    def _adopt(self, note: NoteRecord) -> None:
-        assert note.note_id is not None
-        former = self._ids.path_of(note.note_id)
-        if former is not None and former not in self._snapshot().notes:
-            self._ids.moved(former, note.path, note.revision)
-        else:
-            self._ids.adopt(note.path, note.note_id, note.revision, self._now())
+        Where two machines gave one number to two notes, the later one gets another.
+        """
+        conflicts = self._ids.find_conflicts()
+        if conflicts:
+            self._ids.renumber(conflicts, above=self.next_number() - 1)
+        unlisted = self._find_unlisted(self._snapshot().notes)
+        new = [*unlisted.copies, *unlisted.new]
+        self._ids.moved([(line.path, note.path, note.revision) for line, note in unlisted.moved])
+        self._ids.adopt([(note.path, note.note_id or 0, note.revision) for note in unlisted.own], self._now())
+        if new:
+            new.sort(key=lambda note: (note.created, note.path))
+            wanted = [(note.path, note.revision) for note in new]
+            self._ids.assign(wanted, self._now(), above=self.next_number() - 1)
+        count = len(conflicts) + len(unlisted.moved) + len(unlisted.own) + len(new)
+        if count:
+            self.load()
+        return count
+
+    def _find_unlisted(self, notes: Mapping[str, NoteRecord]) -> _Unlisted:
+        """Recognise notes that are not in the file: by the number they have or say, else by their content."""
+        found = _Unlisted()
+        paths = list(filterfalse(self._ids.numbers().__contains__, notes))
+        if not paths:
+            return found
+        taken: set[int] = set()
+        gone: dict[int, IdLine] = {}
+        for line in self._ids.lines():
+            if line.path in notes:
+                taken.add(line.id)
+            else:
+                gone[line.id] = line
+        buried = {stone.id for stone in self._trash.find_tombstones(waiting_only=True)}
+        known = {line.hash: line for line in gone.values() if line.id not in buried and line.hash != _EMPTY}
+        for note in sorted((notes[path] for path in paths), key=lambda note: (note.created, note.path)):
+            number = note.note_id
+            former = gone.get(number) if number is not None else known.get(note.revision)
+            if former is not None and former.id not in taken:
+                found.moved.append((former, note))
+                taken.add(former.id)
+            elif number is None:
+                found.new.append(note)
+            elif number in taken:
+                found.copies.append(note)
+            else:
+                found.own.append(note)
+                taken.add(number)
+        return found
 
     def record_move(self, path: str, to: str, revision: str) -> None:
         """Record that a note with a number moved."""
         if self._ids.number_of(path) is not None:
-            self._ids.moved(path, to, revision)
+            self._ids.moved([(path, to, revision)])
 
     def _now(self) -> str:
         return render_moment(self._clock())

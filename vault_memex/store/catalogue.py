@@ -144,7 +144,7 @@ class Catalogue:
             return write.set_columns(db, ("git_created", "git_updated"), times)
 
     def set_note_ids(self, numbers: Mapping[str, int | None]) -> int:
-        """Set the numbers that notes are cited by; return the revision. They go before a frontmatter `id`."""
+        """Set the numbers that notes are cited by, 0 for none; return the revision. They go before an `id` property."""
         with self._transaction() as db:
             return write.set_columns(db, ("assigned_id",), {path: (number,) for path, number in numbers.items()})
 

@@ -12,7 +12,7 @@ from vault_memex.core.changes import Signature
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 
 _NOTES = (
-    "SELECT path, notes.revision, record, ifnull(assigned_id, own_id),"
+    "SELECT path, notes.revision, record, nullif(ifnull(assigned_id, own_id), 0),"
     " coalesce(own_created, git_created, file_created),"
     " coalesce(own_updated, git_updated, file_updated) FROM notes JOIN files USING(id)"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,17 +54,16 @@ class Ids:
         self._by_path: dict[str, IdLine] = {}
         self._highest = 0
         self._numbers: Mapping[str, int] | None = None  # made from the two when first asked for
+        self._conflicts: tuple[IdConflict, ...] | None = None  # likewise
 
     def number_of(self, path: str) -> int | None:
         """Return the number of the note at this path, None when it has none (yet)."""
         line = self._line_at(path)
         return line.id if line else None
 
-    def path_of(self, number: int) -> str | None:
-        """Return where the note with this number is or was last. If two notes have it, the one that keeps it."""
-        self._refresh()
-        holders = self._holders(number)
-        return holders[0].path if holders else None
+    def lines(self) -> Iterable[IdLine]:
+        """Return the line of every path that has a number."""
+        return [line for path in self.numbers() if (line := self._live(path)) is not None]
 
     def numbers(self) -> Mapping[str, int]:
         """Return every path that has a number, with it."""
@@ -77,16 +77,13 @@ class Ids:
         self._refresh()
         return self._highest
 
-    def assign(
-        self, notes: Sequence[tuple[str, str]], created: str, above: int = 0, reserve: Iterable[int] = ()
-    ) -> tuple[int, ...]:
+    def assign(self, notes: Sequence[tuple[str, str]], created: str, above: int = 0) -> tuple[int, ...]:
         """Give a number to each (path, hash) that has none; return all numbers, in order.
 
         Numbers are higher than every one in the file and than `above`, the highest known from notes and trash.
-        Numbers in `reserve` are taken too.
         """
         self._refresh()
-        following = max([self._highest, above, *reserve]) + 1
+        following = max(self._highest, above) + 1
         numbers: list[int] = []
         added: dict[str, IdLine] = {}
         for path, content in notes:
@@ -98,29 +95,33 @@ class Ids:
         self._append(list(added.values()))
         return tuple(numbers)
 
-    def adopt(self, path: str, number: int, content: str, created: str) -> None:
-        """Record the number a note says it has in its own frontmatter."""
-        if self.number_of(path) != number:
-            self._append([IdLine(number, path, content, created)])
+    def adopt(self, notes: Sequence[tuple[str, int, str]], created: str) -> None:
+        """Record the numbers that notes, as (path, number, hash), say they have in their own frontmatter."""
+        self._append([IdLine(n, path, h, created) for path, n, h in notes if self.number_of(path) != n])
 
-    def moved(self, path: str, to: str, content: str) -> None:
-        """Record that the note moved. Raises NotFound when the path has no number."""
-        line = self._line_at(path)
-        if line is None:
-            raise NotFound(f"{path!r} has no number, so its move cannot be recorded.", path=path)
-        self._append([IdLine(line.id, to, content, line.created)])
+    def moved(self, moves: Sequence[tuple[str, str, str]]) -> None:
+        """Record that notes moved, as (path, new path, hash). Raises NotFound when a path has no number."""
+        lines: list[IdLine] = []
+        for path, to, content in moves:
+            line = self._line_at(path)
+            if line is None:
+                raise NotFound(f"{path!r} has no number, so its move cannot be recorded.", path=path)
+            lines.append(IdLine(line.id, to, content, line.created))
+        self._append(lines)
 
     def find_conflicts(self) -> tuple[IdConflict, ...]:
         """Return numbers that two notes still have, each with the note that keeps it and one that does not."""
         self._refresh()
-        numbers: dict[int, int] = {}
-        for number, _ in self._latest:
-            numbers[number] = numbers.get(number, 0) + 1
-        conflicts: list[IdConflict] = []
-        for number in sorted(n for n, count in numbers.items() if count > 1):
-            keeper, *losers = self._holders(number)
-            conflicts += (IdConflict(number, keeper, loser) for loser in losers if self._live(loser.path) == loser)
-        return tuple(conflicts)
+        if self._conflicts is None:
+            counts = Counter(number for number, _ in self._latest)
+            self._conflicts = tuple(
+                IdConflict(number, keeper, loser)
+                for number in sorted(n for n, count in counts.items() if count > 1)
+                for keeper, *losers in (self._holders(number),)
+                for loser in losers
+                if self._live(loser.path) == loser
+            )
+        return self._conflicts
 
     def renumber(self, conflicts: Sequence[IdConflict], above: int = 0) -> tuple[Renumbered, ...]:
         """Give each loser a new number; its `created` stays, which is how its former number is remembered."""
@@ -197,7 +198,7 @@ class Ids:
         self._add(data)
 
     def _add(self, data: bytes) -> None:
-        self._numbers = None
+        self._numbers = self._conflicts = None
         notices = list(self.notices)
         for raw in data.split(b"\n"):
             if not raw.strip():
