@@ -34,7 +34,10 @@ NOT_RUN = {
     "make": "would run this suite inside itself; CI runs it",
     "uv": "installs",
     "pip": "installs",
+    "npm": "installs",
+    ".venv/bin/pytest": "would run this suite inside itself",
     "cd": "changes the folder of the shell",
+    "export": "changes the environment of the shell",
     "claude": "another program; the command after -- is checked below",
 }
 
