@@ -30,6 +30,7 @@ MemexError
 ├── UnknownNotes             UNKNOWN_NOTES           refs that name no note, where all must
 ├── RoleRequired             ROLE_REQUIRED           the connection's role may not do this
 ├── ModelUnavailable         MODEL_UNAVAILABLE       no embedding model; search goes on by words
+├── IndexUnusable            INDEX_UNUSABLE          the index cannot be written or opened; the notes are as they are
 └── VaultError               VAULT_UNUSABLE          the vault folder is missing or unreadable
 """
 
@@ -236,6 +237,12 @@ class ModelUnavailable(MemexError):
     """There is no embedding model to use. The message says why and what would give one."""
 
     code = "MODEL_UNAVAILABLE"
+
+
+class IndexUnusable(MemexError):
+    """The index cannot be opened or written (disk full, read-only). The notes are as they are."""
+
+    code = "INDEX_UNUSABLE"
 
 
 class VaultError(MemexError):

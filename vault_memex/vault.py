@@ -49,7 +49,7 @@ from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
 from vault_memex.store.git import Git
 from vault_memex.store.git_log import find_file_times, find_uncommitted
-from vault_memex.store.layout import find_cache_folder
+from vault_memex.store.layout import CacheFolder, find_cache_folder, find_usable_cache
 from vault_memex.store.opening import open_transactor
 from vault_memex.store.trash import Trash
 
@@ -78,7 +78,7 @@ def open_vault(
         if cache_dir is None
         else find_cache_folder(files.root, {"VAULT_MEMEX_CACHE_DIR": str(cache_dir)})
     )
-    return Vault(files, config, cache, clock, build_meaning)
+    return Vault(files, config, find_usable_cache(cache), clock, build_meaning)
 
 
 class Vault:
@@ -88,10 +88,11 @@ class Vault:
         self,
         files: VaultFiles,
         config: Config,
-        cache: Path,
+        place: CacheFolder,
         clock: Callable[[], datetime],
         build_meaning: Callable[[Path, Path, str, str], Meaning] = Meaning,
     ) -> None:
+        cache = place.folder
         self.files, self.config, self.cache, self.root = files, config, cache, files.root
         self._loading = threading.Lock()
         self._loaded: Snapshot | None = None
@@ -109,6 +110,7 @@ class Vault:
             self.meaning,
             before_scan=self._recover,
             after_report=self._follow,
+            notices=(place.remark,) if place.remark else (),
         )
         self.distances = Distances(config, self.catalogue, self.meaning, self.snapshot)
         self._add_reads(clock)

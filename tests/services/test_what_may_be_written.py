@@ -8,9 +8,18 @@ import pytest
 
 from tests.conftest import OpenVault
 from tests.services.test_editing import edit, state_of
-from vault_memex.errors import AlreadyExists, DuplicateSuspected, InvalidArgument, MemexError, PatchNoop
+from vault_memex.errors import (
+    AlreadyExists,
+    DuplicateSuspected,
+    IndexUnusable,
+    InvalidArgument,
+    MemexError,
+    PatchNoop,
+    VaultError,
+)
 from vault_memex.services.reading import ReadRequest
 from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest
+from vault_memex.vault import open_vault
 
 
 @pytest.mark.parametrize("folder_name", ["dir", "DIR", "Dir/", "/dir"])
@@ -203,3 +212,65 @@ def test_no_request_reaches_the_disk_as_another_error_than_ours(folder: Path, op
                 vault.editing.save(SaveRequest("P", "b", "state", properties=properties))
             except MemexError:
                 continue
+
+
+def test_nothing_is_written_where_the_vault_was(folder: Path, opening: OpenVault) -> None:
+    (folder / "Plan.md").write_text("x\n", encoding="utf-8")
+    vault = opening(folder)
+    folder.rename(folder.with_name("moved"))
+    calls = (
+        lambda: vault.editing.save(SaveRequest("New", "text", "state")),
+        lambda: vault.editing.edit(edit("Plan", {"append": "y"})),
+        lambda: vault.editing.retire(RetireRequest("Plan", "over")),
+        lambda: vault.reading.get("Plan", ReadRequest()),
+    )
+
+    for call in calls:
+        with pytest.raises(VaultError, match="The vault folder is gone"):
+            call()
+    assert not folder.exists()
+    folder.mkdir()
+    for call in calls:
+        with pytest.raises(VaultError, match="Another folder is in the vault's place"):
+            call()
+    assert [] == list(folder.iterdir())
+    assert ["Plan.md"] == list(vault.snapshot().notes)
+
+
+def test_a_note_is_written_and_read_while_the_index_has_no_room(folder: Path, opening: OpenVault) -> None:
+    for number in range(3):
+        (folder / f"N{number}.md").write_text("x\n", encoding="utf-8")
+    vault = opening(folder)
+    writer = vault.catalogue._connections._database.writer
+    pages = writer.execute("PRAGMA page_count").fetchone()[0]
+    writer.execute(f"PRAGMA max_page_count = {pages}")
+
+    answers = [vault.editing.edit(edit(f"N{n}", {"append": "word " * 50_000})) for n in range(3)]
+    saved = vault.editing.save(SaveRequest("New", "text " * 50_000, "state"))
+
+    assert any("the index does not show it yet" in note for answer in answers for note in answer.notes)
+    assert [True] * 3 == [(folder / f"N{n}.md").stat().st_size > 200_000 for n in range(3)]
+    assert vault.reading.get("N2", ReadRequest()).body_chars > 200_000
+    with pytest.raises(IndexUnusable, match="full"):
+        vault.reading.get("New", ReadRequest())
+    assert (folder / saved.path).exists()
+    writer.execute("PRAGMA max_page_count = 1000000")
+    vault.refresh()
+    assert len(vault.snapshot().by_id) == len(vault.snapshot().notes) == 4
+
+
+def test_an_unwritable_cache_folder_is_replaced_by_a_temporary_one_and_told(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "Plan.md").write_text("x\n", encoding="utf-8")
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+
+    vault = open_vault(folder, cache_dir=tmp_path / "file", flags={"model": "none"})
+    try:
+        vault.refresh()
+        assert ["Plan.md"] == list(vault.snapshot().notes)
+        assert any("cannot be written" in notice for notice in vault.status.check().index.notices)
+    finally:
+        vault.close()

@@ -36,11 +36,13 @@ class Background:
         *,
         before_scan: Callable[[], object],
         after_report: Callable[[ScanReport | PathReport], object],
+        notices: tuple[str, ...] = (),
     ) -> None:
         self._indexer = indexer
         self._meaning = meaning
         self._before_scan = before_scan
         self._after_report = after_report
+        self._notices = notices
         self._watcher = Watcher(
             indexer,
             leadership,
@@ -70,7 +72,7 @@ class Background:
         """Return the state now."""
         status = self._watcher.status
         done, to_do = self._indexer.progress
-        notices = [f"index: {status.error}"] if status.error else []
+        notices = [*([f"index: {status.error}"] if status.error else []), *self._notices]
         if status.held_back:
             notices.append(
                 f"{status.held_back} notes vanished at once; they stay in the index until a second scan agrees"
@@ -81,7 +83,7 @@ class Background:
             return BackgroundState("indexing", status.leading, self._watching(), done, to_do, tuple(notices))
         looked = status.scanned or not self._started or self._followed()
         state = "ready" if looked and self._indexer.catalogue.is_complete() else "indexing"
-        if status.error:
+        if status.error or status.held_back:
             state = "stale"
         return BackgroundState(state, status.leading, self._watching(), notices=tuple(notices))
 
@@ -106,7 +108,8 @@ class Background:
         if state.state == "indexing":
             return "The index is being checked against the files; more may match in a moment."
         if state.state == "stale":
-            return f"The index may be stale: {self._watcher.status.error}"
+            reason = self._watcher.status.error or "most notes vanished at once"
+            return f"The index may be stale: {reason}"
         return None
 
     def _hear(self, report: ScanReport | PathReport) -> None:

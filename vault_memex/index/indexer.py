@@ -15,6 +15,7 @@ from typing import NamedTuple
 from vault_memex.config import Config
 from vault_memex.core.changes import Signature
 from vault_memex.core.text import folder_of
+from vault_memex.errors import VaultError
 from vault_memex.index.applying import Applier, PassCounts, PassStopped
 from vault_memex.index.diff import Diff, find_diff, is_mass_removal
 from vault_memex.index.document import build_document
@@ -168,6 +169,8 @@ class Indexer:
                 attachments += [] if path in known else [path]
             elif known.get(path) != signature:
                 look.append((path, NEW))
+        if gone and self._is_elsewhere():
+            raise VaultError("Another folder is in the vault's place, or none. Is its disk mounted?")
         applier = Applier(self.catalogue, known, gone)
         applier.read(read_notes(os.fspath(self.root), self._with_known(look, known), self.config))
         missing = [path for path in applier.find_unmoved() if path in patient]
@@ -268,6 +271,14 @@ class Indexer:
             self._held = None
             return diff.removed, None
         return (), self._held
+
+    def _is_elsewhere(self) -> bool:
+        """Whether the vault's folder is not the one that the last scan saw: unmounted, renamed, replaced."""
+        try:
+            found = os.stat(self.root)
+        except OSError:
+            return True
+        return self.catalogue.get_state("root") not in (None, f"{found.st_dev}:{found.st_ino}")
 
     def _remember_root(self, scan: Scan) -> None:
         if self._held is None and self.catalogue.get_state("root") != _render_root(scan):

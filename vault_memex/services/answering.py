@@ -54,6 +54,9 @@ class Answering:
         record = self._snapshot().notes.get(path)
         result = next((f for f in applied.files if f.path == path), None)
         new_tags, new_folder = self._names.find_new(record, before) if record else ((), None)
+        notes = [f"Another program saved {c} meanwhile; both versions are kept." for c in applied.conflicts]
+        if result and result.data and (record is None or record.revision != result.after):
+            notes.append("Written, but the index does not show it yet: search may miss it for now.")
         answer = WriteAnswer(
             outcome=outcome,
             path=path,
@@ -65,9 +68,7 @@ class Answering:
             new_folder=new_folder,
             commit=applied.commit,
             commit_error=applied.commit_error or None,
-            notes=tuple(
-                f"Another program saved {c} meanwhile; both versions are kept." for c in applied.conflicts
-            ),
+            notes=tuple(notes),
         )
         return self.add_citing(answer, "edited" if before else "created", self.find_sources(path))
 
@@ -89,8 +90,8 @@ class Answering:
     def advise_on_save(self, answer: WriteAnswer, title: str, text: str, comparison: Comparison) -> WriteAnswer:
         """Return the answer to a save with its duplicates, flashbacks and hints."""
         note = self._snapshot().notes.get(answer.path)
-        if note is None:  # somebody deleted it this instant
-            return answer
+        if note is None:  # somebody deleted it this instant, or the index cannot be written
+            return replace(answer, title=title)
         near = comparison.near
         remark = (f"Compared by words only: {near.remark}.",) if near.remark else ()
         told = {duplicate.path for duplicate in comparison.similar}

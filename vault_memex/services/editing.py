@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,6 +15,7 @@ from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import folder_of, name_key, render_line, stem_of
 from vault_memex.errors import (
     AlreadyExists,
+    IndexUnusable,
     InvalidArgument,
     NotWritable,
     PatchNoop,
@@ -95,7 +97,7 @@ class Editing:
         amended = self._reading.find_note(request.amends, writing=True)[0] if request.amends else None
         draft_path = find_free_path(self._files, self._snapshot(), folder, request.title, allow_namesake=True)
         comparison = self._duplicates.compare(request, draft_path, amended.path if amended else None)
-        with self._transactor.stores.lock.hold():
+        with self._hold():
             self._numbering.number_all()
             path = find_free_path(
                 self._files, self._snapshot(), folder, request.title, allow_namesake=request.allow_duplicate
@@ -119,7 +121,7 @@ class Editing:
                 note_id=number,
             )
             applied = self._apply(change)
-            self._catalogue.set_note_ids({path: number})
+            self._numbering.show({path: number})
         answer = self._answering.describe("created", path, applied)
         return self._answering.advise_on_save(answer, request.title, data.decode("utf-8"), comparison)
 
@@ -139,7 +141,7 @@ class Editing:
             request = replace(request, title=tidy_title(request.title))
         for attempt in range(1, RETRIES + 1):
             try:
-                with self._transactor.stores.lock.hold():
+                with self._hold():
                     answer, before, after = self._edit_once(request)
                 return self._answering.advise_on_edit(answer, before, after)
             except StaleRevision:
@@ -223,7 +225,7 @@ class Editing:
 
     def retire(self, request: RetireRequest) -> WriteAnswer:
         """Move a note to the trash."""
-        with self._transactor.stores.lock.hold():
+        with self._hold():
             record, file, _ = self._reading.find_note(request.ref, writing=True)
             check_delete(record, self._config.role)
             self._numbering.number_all()
@@ -252,6 +254,13 @@ class Editing:
 
     # -- common
 
+    @contextmanager
+    def _hold(self) -> Iterator[None]:
+        """Hold the vault lock; the vault is there, so that nothing is written into the hole it left."""
+        with self._transactor.stores.lock.hold():
+            self._files.check_root()
+            yield
+
     def _apply(self, change: Change) -> Applied:
         applied = self._transactor.apply(change, internal=change.op == "deleted")
         moves = [(f.from_path, f.path) for f in applied.files if f.from_path is not None]
@@ -260,7 +269,8 @@ class Editing:
             for f in applied.files
             if f.data is not None and f.signature is not None
         ]
-        self._indexer.index_writes(writes, moves=moves)
+        with suppress(IndexUnusable):  # the note is written; the index follows by a scan once its disk allows
+            self._indexer.index_writes(writes, moves=moves)
         return applied
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import filterfalse
 
 from vault_memex.core.revision import revision_of
 from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.errors import IndexUnusable
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.ids import IdLine, Ids
 from vault_memex.store.journal import render_moment
@@ -54,7 +56,12 @@ class Numbering:
         numbers |= {note.path: NO_NUMBER for note in unlisted.copies}
         fresh = {path: number for path, number in numbers.items() if (notes[path].note_id or NO_NUMBER) != number}
         if fresh:
-            self._catalogue.set_note_ids(fresh)
+            self.show(fresh)
+
+    def show(self, numbers: Mapping[str, int]) -> None:
+        """Bring numbers into the catalogue. One that cannot be written follows later: the file is what counts."""
+        with suppress(IndexUnusable):
+            self._catalogue.set_note_ids(numbers)
 
     def next_number(self) -> int:
         """Return the number the next new note gets."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from vault_memex.core.markdown import parse_note
@@ -11,7 +12,7 @@ from vault_memex.core.refs import find_near_names, parse_ref, resolve_ref
 from vault_memex.core.sections import build_sections, resolve_section
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import BOM, find_safe_cut, name_key
-from vault_memex.errors import InvalidArgument, MemexError, NotFound
+from vault_memex.errors import IndexUnusable, InvalidArgument, MemexError, NotFound
 from vault_memex.index.indexer import Indexer
 from vault_memex.services.flashbacks import Surfaced
 from vault_memex.services.standing import Standing, name_note
@@ -112,13 +113,14 @@ class Reading:
         try:
             file = self._files.read(resolved.note.path)
         except NotFound as error:
-            self._indexer.index_paths([resolved.note.path])
+            self._files.check_root()
+            self._follow(resolved.note.path)
             near = find_near_names(self._snapshot(), resolved.note.path)
             raise NotFound(
                 f"{resolved.note.path} is gone: somebody deleted or moved it.", near, gone=True
             ) from error
         if file.revision != resolved.note.revision:
-            self._indexer.index_paths([resolved.note.path])
+            self._follow(resolved.note.path)
             fresh = self._snapshot().notes.get(resolved.note.path)
             return fresh or resolved.note, file, others
         return resolved.note, file, others
@@ -140,6 +142,11 @@ class Reading:
         if record is None:
             raise missing
         return record, file
+
+    def _follow(self, path: str) -> None:
+        """Have the index look at a file it did not know as it is; reading goes on when the index cannot be written."""
+        with suppress(IndexUnusable):
+            self._indexer.index_paths([path])
 
     def read_text(self, path: str) -> str:
         """Return a note's whole text by its path (or any ref), without a BOM."""

@@ -10,7 +10,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memex.store.schema import FILE_NAME, connect, is_damage, move_aside, open_database, start_anew
+from vault_memex.store.schema import (
+    FILE_NAME,
+    build_unusable,
+    connect,
+    is_damage,
+    is_out_of_reach,
+    move_aside,
+    open_database,
+    start_anew,
+)
 
 POOL_SIZE = 8
 
@@ -81,6 +90,8 @@ class Connections:
                     db.execute("ROLLBACK")
                 if isinstance(error, sqlite3.DatabaseError | UnicodeDecodeError):
                     self._check_damage(error, self._inode)
+                if isinstance(error, sqlite3.OperationalError) and is_out_of_reach(error):
+                    raise build_unusable(self._folder, error) from error
                 raise
 
     def _take_reader(self, inode: int) -> _Reader:

@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from vault_memex.errors import NotFound
 from vault_memex.store.appending import append_lines
+from vault_memex.store.disk import os_error_as_memex
 
 _TAIL = 256  # bytes
 
@@ -159,7 +160,10 @@ class Ids:
 
     def _append(self, lines: Sequence[IdLine]) -> None:
         if lines:
-            append_lines(self.file, b"".join(map(render_id_line, lines)))
+            try:
+                append_lines(self.file, b"".join(map(render_id_line, lines)))
+            except OSError as error:
+                raise os_error_as_memex(error, ".memex/ids.tsv") from error
             self._refresh()
 
     def _refresh(self) -> None:

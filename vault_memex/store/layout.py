@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import platformdirs
 
@@ -53,6 +56,46 @@ def find_cache_folder(root: Path, environment: Mapping[str, str] = os.environ) -
     key = hashlib.blake2b(os.fsencode(real), digest_size=8).hexdigest()
     base = environment.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("vault-memex", appauthor=False)
     return Path(base) / f"{Path(real).name[:40]}-{key}"
+
+
+class CacheFolder(NamedTuple):
+    """Where a vault's index lies, and what a status should say of it."""
+
+    folder: Path
+    remark: str = ""
+
+
+def find_usable_cache(wanted: Path) -> CacheFolder:
+    """Return the cache folder if it can be written, else one in the system's temporary folder.
+
+    All servers of one user find the same one, because they also meet there for their locks.
+    """
+    try:
+        _check_writable(wanted)
+    except OSError as error:
+        said = error.strerror or type(error).__name__
+    else:
+        return CacheFolder(wanted)
+    number = os.getuid() if hasattr(os, "getuid") else 0
+    base = Path(tempfile.gettempdir()) / f"vault-memex-{number}"
+    folder = base / wanted.name
+    try:
+        base.mkdir(mode=0o700, exist_ok=True)
+        status = os.lstat(base)
+        if not stat.S_ISDIR(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != number):
+            return CacheFolder(wanted)  # somebody else's: opening the wanted one tells what is wrong with it
+        _check_writable(folder)
+    except OSError:
+        return CacheFolder(wanted)
+    return CacheFolder(
+        folder, f"the cache folder {wanted} cannot be written ({said}): the index is in {folder} meanwhile"
+    )
+
+
+def _check_writable(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 def _fill(files: VaultFiles, folder: Path, shown: str, wanted: Mapping[str, str]) -> tuple[str, ...]:

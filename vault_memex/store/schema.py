@@ -12,11 +12,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from vault_memex.errors import IndexUnusable
 from vault_memex.store.file_lock import FileLock, find_lock
 
 FILE_NAME = "catalogue.sqlite"
 SCHEMA_VERSION = 2
 BUSY_SECONDS = 10.0
+
+_DISK_FAULTS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 # A file that is announced but not yet read has this stat signature, which no real file equals.
 UNREAD = (0, 0, 0, 0)
@@ -130,8 +133,20 @@ def open_database(folder: Path, fingerprint: str) -> Database:
     """Open a sound catalogue of this version, made anew where it must be.
 
     A catalogue of another schema or a damaged one is moved aside. With another fingerprint (the code or settings
-    that notes are read with) only the derived tables are emptied: states and embedding marks are kept.
+    that notes are read with) only the derived tables are emptied: states and embedding marks are kept. Raises
+    IndexUnusable when the folder cannot be written.
     """
+    try:
+        return _open_database(folder, fingerprint)
+    except OSError as error:
+        raise build_unusable(folder, error) from error
+    except sqlite3.OperationalError as error:
+        if not is_out_of_reach(error):
+            raise
+        raise build_unusable(folder, error) from error
+
+
+def _open_database(folder: Path, fingerprint: str) -> Database:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / FILE_NAME
     dead = _find_dead_marks(folder)
@@ -222,6 +237,21 @@ def is_damage(error: Exception) -> bool:
     """Whether the error says that the file itself is bad (not that it is busy, full or out of reach)."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def is_out_of_reach(error: sqlite3.Error) -> bool:
+    """Whether the disk is what fails: full, read-only, not readable."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in _DISK_FAULTS
+
+
+def build_unusable(folder: Path, error: Exception) -> IndexUnusable:
+    """Return the error that says what is wrong with the cache folder and what to do."""
+    said = error.strerror if isinstance(error, OSError) else str(error)
+    return IndexUnusable(
+        f"The index in {folder} cannot be used: {said}. Free or mend that disk, or name another folder with "
+        "VAULT_MEMEX_CACHE_DIR. No note is touched by this."
+    )
 
 
 def _find_dead_marks(folder: Path) -> list[FileLock]:
