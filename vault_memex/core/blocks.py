@@ -12,9 +12,8 @@ from typing import Protocol
 
 from vault_memex.core.inline import InlineScanner
 from vault_memex.core.note import Block, Heading
-from vault_memex.core.text import Span
+from vault_memex.core.text import LINE_END, Span
 
-LINE_END = re.compile(r"\r\n?|\n")
 PIPE = re.compile(r"\\.|\|", re.DOTALL)  # a pipe, or anything escaped
 _BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^([A-Za-z0-9-]+)[ \t]*$")
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
+from vault_memex.core.text import find_common_ends
+
 CONTEXT = 3
 # Above this many pairs of lines the matcher takes too long; the whole stretch is shown as replaced.
 _MAX_PAIRS = 4_000_000
@@ -22,13 +24,7 @@ def split_lines(text: str) -> list[str]:
 
 def find_changed_blocks(before: list[str], after: list[str]) -> list[Block]:
     """Return the stretches of lines that differ, in order. Equal heads and tails cost next to nothing."""
-    head = 0
-    shorter = min(len(before), len(after))
-    while head < shorter and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
+    head, tail = find_common_ends(before, after)
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
     if not old and not new:
         return []

@@ -82,7 +82,7 @@ class FrontmatterReading:
 class NoteLoader(yaml.CSafeLoader):
     """YAML 1.2 core schema over PyYAML's C parser; no tags, no anchors, no double keys, bounded size."""
 
-    def resolve(self, kind: type[Node], value: str, implicit: Any) -> str:  # noqa: ARG002
+    def resolve(self, kind: type[Node], value: str, implicit: Any) -> str:  # noqa: ARG002 -- PyYAML calls it with all three
         """Return a tag that tells plain words from quoted text; the C composer asks for every node."""
         return _PLAIN if kind is ScalarNode and implicit[0] else _TEXT
 

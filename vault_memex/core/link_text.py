@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vault_memex.core.links import FindFiles, resolve_link
-from vault_memex.core.text import folder_of, name_key, without_md
+from vault_memex.core.text import base_of, folder_of, name_key, without_md
 from vault_memex.errors import InvalidArgument
 
 LinkFormat = Literal["shortest", "relative", "absolute"]
@@ -24,11 +24,6 @@ class LinkSettings:
     """What `.obsidian/app.json` says about links. The form of an existing link is always kept."""
 
     new_link_format: LinkFormat = "shortest"
-
-
-def base_of(path: str) -> str:
-    """Return the file name, extension included."""
-    return path.rpartition("/")[2]
 
 
 def render_target(

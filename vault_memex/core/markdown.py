@@ -16,13 +16,13 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
-from vault_memex.core.blocks import LINE_END, PIPE, BodyReader
+from vault_memex.core.blocks import PIPE, BodyReader
 from vault_memex.core.frontmatter import FrontmatterReading, TextPlace, read_frontmatter
 from vault_memex.core.inline import InlineScanner
 from vault_memex.core.links import WIKILINK
 from vault_memex.core.note import Link, ParsedNote, PropertyValue
 from vault_memex.core.tags import merge_tags, parse_property_tags
-from vault_memex.core.text import BOM, Span
+from vault_memex.core.text import LINE_END, Span
 
 _DELIMITER_ROW = re.compile(r"\|?(?:[ \t]*:?-++:?[ \t]*\|)*+(?:[ \t]*:?-++:?[ \t]*)?")
 _ATX = re.compile(r"#{1,6}(?=[ \t]|\Z)")
@@ -36,7 +36,7 @@ def parse_note(text: str) -> ParsedNote:
     """Return everything index, search and edits need to know of the text. Never raises, whatever the text."""
     reading = read_frontmatter(text)
     block = reading.frontmatter
-    body_start = max(block.span.end, 1 if text.startswith(BOM) else 0)
+    body_start = block.span.end
     body = BodyReader(text, body_start)
     body.read(_parse_blocks(text[body_start:]))
     inline = body.inline
@@ -58,7 +58,7 @@ def parse_note(text: str) -> ParsedNote:
 
 def find_prose(text: str) -> tuple[Span, ...]:
     """Return what is running text in the body, in order: no headings, code, HTML, mathematics, links or embeds."""
-    start = max(read_frontmatter(text).frontmatter.span.end, 1 if text.startswith(BOM) else 0)
+    start = read_frontmatter(text).frontmatter.span.end
     body = BodyReader(text, start)
     body.read(_parse_blocks(text[start:]))
     hidden = _merge_spans((*body.inline.hidden, *(heading.span for heading in body.headings)))

@@ -28,7 +28,15 @@ from vault_memex.core.patch_layout import (
 from vault_memex.core.patch_ops import PatchOp, parse_patch
 from vault_memex.core.patch_pairs import Pair, plan_pairs
 from vault_memex.core.sections import Section, render_path, resolve_section
-from vault_memex.core.text import BOM, Span, TextEdit, apply_text_edits, find_line_ending, with_line_ending
+from vault_memex.core.text import (
+    BOM,
+    Span,
+    TextEdit,
+    apply_text_edits,
+    find_common_ends,
+    find_line_ending,
+    with_line_ending,
+)
 from vault_memex.errors import InvalidArgument, PatchEmptiesNote, PatchNoop, SectionNotFound, SectionNotUnique
 
 __all__ = ["PatchOp", "PatchPlan", "parse_patch", "plan_body", "plan_pairs", "plan_patch"]
@@ -199,13 +207,7 @@ def _plan_replacement(text: str, place: Span, new: str) -> TextEdit:
         return TextEdit(place, with_line_ending(new, ending))
     pieces = _CHARACTER.findall(old)
     plain = ["\n" if piece in ("\r\n", "\r") else piece for piece in pieces]
-    shorter = min(len(plain), len(new))
-    head = 0
-    while head < shorter and plain[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and plain[-1 - tail] == new[-1 - tail]:
-        tail += 1
+    head, tail = find_common_ends(plain, list(new))
     kept_tail = "".join(pieces[len(pieces) - tail :])
     middle = with_line_ending(new[head : len(new) - tail], ending)
     return TextEdit(place, "".join(pieces[:head]) + middle + kept_tail)

@@ -9,13 +9,12 @@ from difflib import get_close_matches
 
 from vault_memex.core.note import ParsedNote
 from vault_memex.core.sections import find_section_at, render_path
-from vault_memex.core.text import Span, with_line_ending
+from vault_memex.core.text import LINE_END, Span, with_line_ending
 from vault_memex.errors import AnchorNotFound, AnchorNotUnique
 
 MAX_PLACES = 10
 QUOTED = 60
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
 _ANY_ENDING = r"(?:\r\n|\n|\r)"
 _CLOSEST_LINES = 2000
 _CLOSEST_CHARS = 300
@@ -46,7 +45,7 @@ def find_overlapping(text: str, find: str, first: Span, end: int) -> Span | None
 
 
 def _find_next(text: str, find: str, span: Span) -> Span | None:
-    lines = _LINE_END.split(find)
+    lines = LINE_END.split(find)
     if len(lines) == 1 or text.find("\r", span.start, span.end) < 0:
         wanted = "\n".join(lines)
         at = text.find(wanted, *span)
@@ -66,7 +65,7 @@ def render_places(note: ParsedNote, places: Sequence[Span]) -> list[str]:
     shown: list[str] = []
     for place in places[:MAX_PLACES]:
         path = find_section_at(note, place.start)
-        line = len(_LINE_END.findall(note.text, 0, place.start)) + 1
+        line = len(LINE_END.findall(note.text, 0, place.start)) + 1
         shown.append(f"line {line} ({render_path(path)})" if path else f"line {line}")
     return shown
 
@@ -109,7 +108,7 @@ def _find_hint(note: ParsedNote, find: str, span: Span) -> str:
         return f"It occurs outside it: {', '.join(render_places(note, outside))}."
     if find_places(note.text, find, Span(0, note.body_start)):
         return "It occurs only in the frontmatter, which a patch never touches: change it by `properties`."
-    first_line = len(_LINE_END.findall(note.text, 0, span.start)) + 1
+    first_line = len(LINE_END.findall(note.text, 0, span.start)) + 1
     text = with_line_ending(note.text[span.start : span.end], "\n")
     find = with_line_ending(find, "\n")
     return (

@@ -11,10 +11,9 @@ from collections.abc import Callable
 
 from vault_memex.core.note import ParsedNote
 from vault_memex.core.sections import Section
-from vault_memex.core.text import Span, TextEdit, apply_text_edits, with_line_ending
+from vault_memex.core.text import LINE_END, Span, TextEdit, apply_text_edits, find_line_end, with_line_ending
 
 _BLANK = " \t\r\n"
-_LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_LINES = re.compile(r"(?:[ \t]*+(?:\r\n?|\n))*+")
 _LONE_BLOCK_ID = re.compile(r"[ \t]*\^[A-Za-z0-9-]+[ \t]*")
 _UNDERLINE = re.compile(r"[ \t>]*(?:-+|=+)[ \t]*")
@@ -27,7 +26,7 @@ ParseNote = Callable[[str], ParsedNote]
 
 def find_ending_at(text: str, position: int) -> str:
     r"""Return the line ending of the line at a position, else of the line before it, else `\n`."""
-    ahead = _LINE_END.search(text, position)
+    ahead = LINE_END.search(text, position)
     if ahead:
         return ahead[0]
     before = max(text.rfind("\n", 0, position), text.rfind("\r", 0, position))
@@ -43,17 +42,12 @@ def find_content(text: str, span: Span) -> Span | None:
     stop = span.start + len(text[span.start : span.end].rstrip(_BLANK))
     if stop <= start.end():
         return None
-    return Span(start.end(), _line_end(text, stop))
-
-
-def _line_end(text: str, position: int) -> int:
-    found = _LINE_END.search(text, position)
-    return found.start() if found else len(text)
+    return Span(start.end(), find_line_end(text, stop))
 
 
 def _line_at(text: str, position: int) -> str:
     start = max(text.rfind("\n", 0, position), text.rfind("\r", 0, position)) + 1
-    return text[start : _line_end(text, position)]
+    return text[start : find_line_end(text, position)]
 
 
 def plan_append(text: str, span: Span, added: str, parse: ParseNote) -> TextEdit:
@@ -71,7 +65,7 @@ def plan_append(text: str, span: Span, added: str, parse: ParseNote) -> TextEdit
     if _LONE_BLOCK_ID.fullmatch(_line_at(text, at)):
         return TextEdit(Span(at, at), ending * 2 + added)
     edit = TextEdit(Span(at, at), ending + added)
-    first = _LINE_END.split(added)[0]
+    first = LINE_END.split(added)[0]
     if _UNDERLINE.fullmatch(first) and _makes_heading(text, edit, at + len(ending), parse):
         return TextEdit(edit.span, ending + edit.text)
     return edit
@@ -107,7 +101,7 @@ def plan_prepend(text: str, span: Span, added: str) -> TextEdit | None:
 
 
 def _joins_list(added: str, below: str) -> bool:
-    lines = [line for line in _LINE_END.split(added) if line.strip()]
+    lines = [line for line in LINE_END.split(added) if line.strip()]
     kind = _item_kind(below)
     if kind is None or _item_kind(lines[0]) != kind:
         return False
@@ -126,7 +120,7 @@ def plan_before(text: str, body_start: int, position: int, added: str) -> TextEd
     ending = find_ending_at(text, position)
     added = with_line_ending(trim_blank_lines(added), ending)
     above = text[body_start:position]
-    tight = bool(above) and bool(_LINE_END.split(above)[-2].strip(" \t"))
+    tight = bool(above) and bool(LINE_END.split(above)[-2].strip(" \t"))
     return TextEdit(Span(position, position), (ending if tight else "") + added + ending * 2)
 
 
@@ -148,7 +142,7 @@ def with_gap_below(note: ParsedNote, edit: TextEdit) -> TextEdit:
 
     Text on the line above such a heading would become part of it.
     """
-    end = _LINE_END.match(note.text, edit.span.end)
+    end = LINE_END.match(note.text, edit.span.end)
     if end is None:
         return edit
     for heading in note.headings:
@@ -165,7 +159,7 @@ def _plan_emptied(text: str, heading_end: int, span: Span, content: Span | None)
         return TextEdit(Span(heading_end, content.end), "")
     if content.start > span.start:
         return TextEdit(Span(content.start, span.end), "")
-    after = _LINE_END.match(text, content.end)
+    after = LINE_END.match(text, content.end)
     return TextEdit(Span(content.start, after.end() if after else content.end), "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vault_memex.core.diff import find_changed_blocks, split_lines
+from vault_memex.core.text import find_common_ends
 
 Pair = tuple[str, str]
 
@@ -32,13 +33,7 @@ def plan_pairs(before: str, after: str) -> tuple[Pair, ...]:
 
 def _shrunk(at: int, gone: str, put: str) -> tuple[int, int, str]:
     """Return start, end and new text of a changed stretch without what both sides share at their ends."""
-    shorter = min(len(gone), len(put))
-    head = 0
-    while head < shorter and gone[head] == put[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and gone[-1 - tail] == put[-1 - tail]:
-        tail += 1
+    head, tail = find_common_ends(gone, put)
     return at + head, at + len(gone) - tail, put[head : len(put) - tail]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from vault_memex.core.note import Frontmatter, PropertyValue
-from vault_memex.core.text import Span, TextEdit
+from vault_memex.core.text import LINE_END, Span, TextEdit, find_line_end, find_next_line
 from vault_memex.core.yaml_text import (
     LIST_INDENT,
     render_flow,
@@ -21,8 +21,7 @@ from vault_memex.core.yaml_text import (
 )
 from vault_memex.errors import FrontmatterInvalid
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_BLANKS = re.compile(r"[ \t]*")
+_BLOCK_HEADER = re.compile(r"[|>][-+0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +96,18 @@ def _find_slot(text: str, inner: Span, key: yaml.Node, value: yaml.Node) -> Slot
     if not plain_key or not colon or text[key_end : colon - 1].strip(" \t"):
         raise _refusal(text, start, "a property is written in a form that cannot be edited in place")
     head_end = _find_head_end(text, inner, colon, value)
-    tail_end = _line_end(text, head_end)
+    tail_end = find_line_end(text, head_end)
     last = max(head_end, _content_end(text, inner, value))
-    return Slot(key.value, start, colon, head_end, tail_end, _after_line(text, last), value, inner.start)
+    return Slot(key.value, start, colon, head_end, tail_end, find_next_line(text, last), value, inner.start)
 
 
 def _find_head_end(text: str, inner: Span, colon: int, value: yaml.Node) -> int:
     start = inner.start + value.start_mark.index
-    if start > _line_end(text, colon) or _is_block(value):
+    if start > find_line_end(text, colon) or _is_block(value):
         return colon
-    if isinstance(value, yaml.ScalarNode) and value.style in ("|", ">"):
-        return start + len(re.match(r"[|>][-+0-9]*", text[start:])[0])  # type: ignore[index]
+    header = _BLOCK_HEADER.match(text, start)
+    if header and isinstance(value, yaml.ScalarNode) and value.style in ("|", ">"):
+        return header.end()
     return inner.start + value.end_mark.index
 
 
@@ -126,19 +126,9 @@ def _content_end(text: str, inner: Span, node: yaml.Node) -> int:
     return end
 
 
-def _line_end(text: str, position: int) -> int:
-    found = _LINE_END.search(text, position)
-    return found.start() if found else len(text)
-
-
-def _after_line(text: str, position: int) -> int:
-    found = _LINE_END.search(text, position)
-    return found.end() if found else len(text)
-
-
 def _ending_at(block: Block, position: int) -> str:
     """Return the line ending of the line that holds a position of the block."""
-    found = _LINE_END.search(block.text, position)
+    found = LINE_END.search(block.text, position)
     return found[0] if found else "\n"
 
 
@@ -261,13 +251,13 @@ def _find_item_spans(text: str, slot: Slot, nodes: Sequence[yaml.Node]) -> list[
     column = slot.node.start_mark.column
     dash = re.compile(rf"(?<![^\r\n])[ ]{{{column}}}-(?=[ \t\r\n])")
     inner = Span(slot.offset, slot.end)
-    at = _after_line(text, slot.colon)
+    at = find_next_line(text, slot.colon)
     spans: list[Span] = []
     for node in nodes:
         found = dash.search(text, at, slot.offset + node.start_mark.index + 1)
         if not found:
             return None
-        at = _after_line(text, _content_end(text, inner, node))
+        at = find_next_line(text, _content_end(text, inner, node))
         spans.append(Span(found.start(), at))
     return spans
 
@@ -282,7 +272,7 @@ def _plan_flow_list(
         end = slot.offset + nodes[-1].end_mark.index
         return [TextEdit(Span(end, end), "".join(f", {item}" for item in rendered))]
     sources = [block.text[slot.offset + n.start_mark.index : slot.offset + n.end_mark.index] for n in nodes]
-    if any(_LINE_END.search(source) for source in sources):
+    if any(LINE_END.search(source) for source in sources):
         return None
     items = [*sources[:head], *rendered, *sources[len(sources) - tail :]]
     span = Span(slot.offset + slot.node.start_mark.index, slot.offset + slot.node.end_mark.index)
@@ -290,7 +280,11 @@ def _plan_flow_list(
 
 
 def _refusal(text: str, position: int, reason: str) -> FrontmatterInvalid:
-    line = len(_LINE_END.findall(text, 0, position)) + 1
+    return render_refusal(reason, len(LINE_END.findall(text, 0, position)) + 1)
+
+
+def render_refusal(reason: str, line: int) -> FrontmatterInvalid:
+    """Return the error for a block that cannot be edited; `line` counts from 1 in the file."""
     return FrontmatterInvalid(
         f"The properties (frontmatter) cannot be edited: line {line}: {reason}. "
         "The text below them can still be patched.",

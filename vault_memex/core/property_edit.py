@@ -11,15 +11,17 @@ from types import MappingProxyType
 
 from vault_memex.core.frontmatter import split_frontmatter
 from vault_memex.core.note import Frontmatter, PropertyValue
-from vault_memex.core.property_block import compose_block, plan_insert, plan_removal, plan_value, same_value
-from vault_memex.core.text import (
-    BOM,
-    apply_text_edits,
-    find_line_ending,
-    with_line_ending,
+from vault_memex.core.property_block import (
+    compose_block,
+    plan_insert,
+    plan_removal,
+    plan_value,
+    render_refusal,
+    same_value,
 )
+from vault_memex.core.text import BOM, apply_text_edits, find_line_ending, with_line_ending
 from vault_memex.core.yaml_text import check_key, check_value, render_block_map
-from vault_memex.errors import FrontmatterInvalid, InvalidArgument
+from vault_memex.errors import InvalidArgument
 
 Properties = Mapping[str, PropertyValue]
 _NOTHING: Properties = MappingProxyType({})
@@ -41,7 +43,7 @@ def plan_properties(
     _check_arguments(values, remove, add_items)
     before = split_frontmatter(text)
     if before.error is not None:
-        raise _refusal(before.error, before.error_line or 1)
+        raise render_refusal(before.error, before.error_line or 1)
     if before.span.start == before.span.end and text.removeprefix(BOM).startswith("---"):
         _refuse_open_fence(text)
     wanted = _wanted(before.properties, values, remove, add_items)
@@ -162,29 +164,16 @@ def _checked(text: str, before: Frontmatter, after: str, wanted: Properties) -> 
     """Return `after` if it reads as wanted and its body is the old one, byte for byte."""
     result = split_frontmatter(after)
     if result.error is not None:
-        raise _refusal(f"the edit would make it invalid ({result.error})", result.error_line or 1)
-    same_body = after[_body_start(after, result) :] == text[_body_start(text, before) :]
+        raise render_refusal(f"the edit would make it invalid ({result.error})", result.error_line or 1)
+    same_body = after[result.span.end :] == text[before.span.end :]
     if not same_body or list(result.properties) != list(wanted) or not same_value(result.properties, wanted):
-        raise _refusal(
+        raise render_refusal(
             "it is written in a way that cannot be edited in place (the edit would not read back as meant)", 1
         )
     return after
 
 
-def _body_start(text: str, block: Frontmatter) -> int:
-    return max(block.span.end, len(BOM) if text.startswith(BOM) else 0)
-
-
 def _refuse_open_fence(text: str) -> None:
     first = text.removeprefix(BOM).replace("\r", "\n").partition("\n")[0]
     if first.rstrip(" \t") == "---":
-        raise _refusal("line 1 opens a block that is never closed; add a line --- below the properties", 1)
-
-
-def _refusal(reason: str, line: int) -> FrontmatterInvalid:
-    return FrontmatterInvalid(
-        f"The properties (frontmatter) cannot be edited: line {line}: {reason}. "
-        "The text below them can still be patched.",
-        line=line,
-        reason=reason,
-    )
+        raise render_refusal("line 1 opens a block that is never closed; add a line --- below the properties", 1)

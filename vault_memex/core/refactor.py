@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_memex.core.frontmatter import split_frontmatter
-from vault_memex.core.link_text import LinkSettings, base_of, encode_target, render_target
+from vault_memex.core.link_text import LinkSettings, encode_target, render_target
 from vault_memex.core.links import FindFiles, resolve_link
 from vault_memex.core.note import Link, ParsedNote, PropertyValue
 from vault_memex.core.property_block import same_value
 from vault_memex.core.property_edit import plan_properties
-from vault_memex.core.text import Span, TextEdit, apply_text_edits, name_key, stem_of
+from vault_memex.core.text import Span, TextEdit, apply_text_edits, base_of, name_key, stem_of
 
 __all__ = ["LinkSettings", "plan_moves", "plan_rename", "plan_retarget"]
 

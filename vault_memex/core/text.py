@@ -6,9 +6,11 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 BOM = "\ufeff"
+LINE_END = re.compile(r"\r\n?|\n")
+_Part = TypeVar("_Part")
 
 
 class Span(NamedTuple):
@@ -37,6 +39,30 @@ def apply_text_edits(text: str, edits: Sequence[TextEdit]) -> str:
         at = edit.span.end
     parts.append(text[at:])
     return "".join(parts)
+
+
+def find_common_ends(one: Sequence[_Part], other: Sequence[_Part]) -> tuple[int, int]:
+    """Return how many parts (characters, lines) are the same at the start, and of the others at the end."""
+    shorter = min(len(one), len(other))
+    head = 0
+    while head < shorter and one[head] == other[head]:
+        head += 1
+    tail = 0
+    while tail < shorter - head and one[-1 - tail] == other[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+def find_line_end(text: str, position: int) -> int:
+    """Return where the line at a position ends, before its line ending."""
+    found = LINE_END.search(text, position)
+    return found.start() if found else len(text)
+
+
+def find_next_line(text: str, position: int) -> int:
+    """Return where the line after the one at a position starts."""
+    found = LINE_END.search(text, position)
+    return found.end() if found else len(text)
 
 
 def find_line_ending(text: str) -> str:
@@ -112,6 +138,11 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
+def base_of(path: str) -> str:
+    """Return the file name, extension included."""
+    return path.rpartition("/")[2]
+
+
 def stem_of(path: str) -> str:
     """Return the file name of a note without its folder and `.md`."""
-    return without_md(path.rpartition("/")[2])
+    return without_md(base_of(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import date
 
 from vault_memex.core.note import PropertyValue
 from vault_memex.errors import InvalidArgument
@@ -62,10 +62,10 @@ def _is_impossible_moment(text: str) -> bool:
         return False
     parts = [int(part or 0) for part in found.groups()]
     try:
-        datetime(*parts[:6], tzinfo=UTC)  # type: ignore[misc, arg-type]
+        date(*parts[:3])
     except ValueError:
         return True
-    return any(part >= limit for part, limit in zip(parts[6:], (24, 60), strict=False))
+    return any(part >= limit for part, limit in zip(parts[3:], (24, 60, 60, 24, 60), strict=False))
 
 
 def _escaped(char: str) -> str:

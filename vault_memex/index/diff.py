@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memex.core.changes import Signature
+from vault_memex.core.text import base_of
 from vault_memex.index.scan import Scan
 
 MASS_REMOVAL = 20  # notes; in a smaller vault losing most of them is an ordinary day
@@ -97,8 +98,8 @@ class MoveFinder:
                 return old
         if not new.size:
             return None
-        name = path.rpartition("/")[2]
-        return min(candidates, key=lambda old: old.rpartition("/")[2] != name, default=None)
+        name = base_of(path)
+        return min(candidates, key=lambda old: base_of(old) != name, default=None)
 
 
 def _is_unknown(path: str, scan: Scan) -> bool:

@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from vault_memex.config import Config
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import name_key, without_md
+from vault_memex.core.text import base_of, name_key, without_md
 from vault_memex.index.meaning import LONG_SECONDS, Meaning, MeaningUnavailable, NearAnswer, NearQuestion
 from vault_memex.memory.dangling import find_dangling_links
 from vault_memex.memory.days import find_day
@@ -179,7 +179,7 @@ class Detecting:
         ]
         if not links:
             return
-        wanted = {len(name_key(part)) for link in links for part in (link.target, link.target.rpartition("/")[2])}
+        wanted = {len(name_key(part)) for link in links for part in (link.target, base_of(link.target))}
         lengths = {length + more for length in wanted for more in range(-LIKE, LIKE + 1)}
         like = {
             other.path: other

@@ -12,7 +12,7 @@ from vault_memex.core.changes import Change, FileEdit, MoveFile, WriteFile
 from vault_memex.core.property_edit import plan_properties, render_note
 from vault_memex.core.revision import revision_of
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import folder_of, name_key, render_line, stem_of
+from vault_memex.core.text import base_of, folder_of, name_key, render_line, stem_of
 from vault_memex.errors import (
     AlreadyExists,
     IndexUnusable,
@@ -193,7 +193,7 @@ class Editing:
     def _plan_move(self, record: NoteRecord, request: EditRequest, *, retitled: bool) -> str | None:
         """Return the note's new path, or None when it stays."""
         folder = record.folder if request.folder is None else check_folder(request.folder)
-        name = record.path.rpartition("/")[2]
+        name = base_of(record.path)
         followed = name_key(stem_of(name)) == name_key(stem_of(file_name_for_title(record.title)))
         if retitled and request.title is not None and followed:
             name = file_name_for_title(request.title)
@@ -203,7 +203,7 @@ class Editing:
         place = self._files.find_place(path, "note")
         # Names that differ only in case or Unicode form are one note, unless the name belongs to a link to it.
         same = name_key(place.path) == name_key(record.path)
-        if place.exists and not (same and name_key(name) == name_key(record.path.rpartition("/")[2])):
+        if place.exists and not (same and name_key(name) == name_key(base_of(record.path))):
             what = "is a link to the note itself" if same else "is there already"
             raise AlreadyExists(f"{path} {what}. Choose another title or folder.", path=place.path)
         path = f"{folder_of(place.path)}/{name}" if folder_of(place.path) else name

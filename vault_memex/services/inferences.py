@@ -11,6 +11,7 @@ from vault_memex.config import Config
 from vault_memex.core.changes import Change, WriteFile
 from vault_memex.core.markdown import parse_note
 from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.text import base_of
 from vault_memex.errors import (
     AmbiguousTitle,
     FrontmatterInvalid,
@@ -273,7 +274,7 @@ class Inferences:
     def _find_number(self, files: Sequence[tuple[Inference, FileText]]) -> int:
         """Return the next number, also after the file of the last one was deleted: the journal remembers it."""
         used = [inference.number for inference, _ in files]
-        names = (path.rpartition("/")[2] for path in self._files.find_internal(INFERENCES_FOLDER))
+        names = (base_of(path) for path in self._files.find_internal(INFERENCES_FOLDER))
         used += [int(found.group()) for name in names if (found := _LEADING_NUMBER.match(name))]
         used += [
             number

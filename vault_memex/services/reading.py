@@ -11,7 +11,7 @@ from vault_memex.core.note import ParsedNote, PropertyValue
 from vault_memex.core.refs import find_near_names, parse_ref, resolve_ref
 from vault_memex.core.sections import build_sections, resolve_section
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import BOM, find_safe_cut, name_key
+from vault_memex.core.text import BOM, base_of, find_safe_cut, name_key
 from vault_memex.errors import IndexUnusable, InvalidArgument, MemexError, NotFound
 from vault_memex.index.indexer import Indexer
 from vault_memex.services.flashbacks import Surfaced
@@ -157,7 +157,7 @@ class Reading:
         key = name_key(prefix)
         paths = self._snapshot().notes
         starts = [p for p in paths if name_key(p).startswith(key)]
-        inside = [p for p in paths if name_key(p.rpartition("/")[2]).startswith(key)]
+        inside = [p for p in paths if name_key(base_of(p)).startswith(key)]
         return list(dict.fromkeys((*starts, *inside)))[:limit]
 
     def get(self, ref: str, request: ReadRequest) -> NoteView:

@@ -14,7 +14,7 @@ from vault_memex.core.markdown import parse_note
 from vault_memex.core.note import ParsedNote
 from vault_memex.core.refactor import LinkSettings, plan_rename
 from vault_memex.core.snapshot import Snapshot
-from vault_memex.core.text import name_key
+from vault_memex.core.text import base_of, name_key
 from vault_memex.errors import NotFound, NotWritable
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import FileText, VaultFiles
@@ -60,7 +60,7 @@ class Relinker:
         snapshot = self._snapshot()
         by_name: dict[str, list[str]] = defaultdict(list)
         for path in (*snapshot.notes, *snapshot.attachments):
-            by_name[name_key(path.rpartition("/")[2])].append(path)
+            by_name[name_key(base_of(path))].append(path)
         return lambda key: by_name.get(key, ())
 
 

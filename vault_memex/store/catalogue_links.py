@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vault_memex.core.links import resolve_link
-from vault_memex.core.text import name_key, without_md
+from vault_memex.core.text import base_of, name_key, without_md
 from vault_memex.store.indexed import IndexedNote
 
 
@@ -82,7 +82,7 @@ class LinkResolver:
 
 def find_names(path: str) -> set[str]:
     """Return the link keys under which links to this file are kept: `a.md.md` answers to three."""
-    name = path.rpartition("/")[2]
+    name = base_of(path)
     names = {name_key(name)}
     while (shorter := without_md(name)) != name:
         names.add(name_key(shorter))

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from vault_memex.core.changes import Signature
-from vault_memex.core.text import name_key
+from vault_memex.core.text import base_of, name_key
 from vault_memex.store.catalogue_links import LinkResolver, find_names, insert_links, resolve_again
 from vault_memex.store.indexed import Applied, Batch, IndexedNote, Touch
 
@@ -58,7 +58,7 @@ def apply_batch(db: sqlite3.Connection, batch: Batch) -> Applied:
 
 def announce(db: sqlite3.Connection, paths: Iterable[str]) -> None:
     """Make notes known by name before they are read, so that links to them resolve once and at once."""
-    rows = [(path, name_key(path.rpartition("/")[2])) for path in paths]
+    rows = [(path, name_key(base_of(path))) for path in paths]
     db.executemany("INSERT OR IGNORE INTO files(path, is_note, name_key) VALUES(?, 1, ?)", rows)
     names = {name for path, _ in rows for name in find_names(path)}
     resolve_again(db, names, LinkResolver(db))
@@ -119,7 +119,7 @@ def _apply_moves(db: sqlite3.Connection, moves: Sequence[tuple[str, str]], revis
         db.execute("UPDATE files SET path = ? WHERE path = ?", ("\0" + new, old))
         db.execute("INSERT INTO removed VALUES(?, ?)", (old, revision))
     for _, new in moves:
-        key = name_key(new.rpartition("/")[2])
+        key = name_key(base_of(new))
         db.execute("UPDATE files SET path = ?, name_key = ? WHERE path = ?", (new, key, "\0" + new))
     return names
 
@@ -147,7 +147,7 @@ def _delete_contents(db: sqlite3.Connection, note: int) -> None:
 
 
 def _add_attachments(db: sqlite3.Connection, paths: Sequence[str]) -> set[str]:
-    rows = [(path, name_key(path.rpartition("/")[2])) for path in paths]
+    rows = [(path, name_key(base_of(path))) for path in paths]
     db.executemany("INSERT OR IGNORE INTO files(path, is_note, name_key) VALUES(?, 0, ?)", rows)
     return {name for path in paths for name in find_names(path)}
 
@@ -167,7 +167,7 @@ def _write_files(db: sqlite3.Connection, notes: Sequence[IndexedNote]) -> tuple[
             cursor = db.execute(
                 "INSERT INTO files(mtime_ns, ctime_ns, size, inode, racy, path, is_note, name_key)"
                 " VALUES(?,?,?,?,?,?,1,?)",
-                (*values, name_key(note.path.rpartition("/")[2])),
+                (*values, name_key(base_of(note.path))),
             )
             ids[note.path] = int(cursor.lastrowid or 0)
     return ids, names

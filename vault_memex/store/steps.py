@@ -10,7 +10,7 @@ from typing import Literal
 
 from vault_memex.core.changes import Change, MoveFile, RemoveFile, WriteFile
 from vault_memex.core.revision import revision_of
-from vault_memex.core.text import folder_of
+from vault_memex.core.text import base_of, folder_of
 from vault_memex.errors import AlreadyExists, InvalidArgument, NotFound, NotWritable, PatchNoop, StaleRevision
 from vault_memex.store.atomic import Checkpoint, create_file, move_file, remove_file, swap_file, write_in_place
 from vault_memex.store.disk import find_read_only_reason, sync_folder
@@ -228,9 +228,9 @@ def _find_free_place(
     if target.path != current.path:
         raise AlreadyExists(f"{target.path!r} exists already. Choose another name.", path=target.path)
     # The target is the note itself under another spelling: a change of case or of Unicode form.
-    name = unicodedata.normalize("NFC", edit.to.rpartition("/")[2])
+    name = unicodedata.normalize("NFC", base_of(edit.to))
     folder = folder_of(current.path)
     fault = find_name_fault(name)
-    if fault or name == current.path.rpartition("/")[2]:
+    if fault or name == base_of(current.path):
         raise InvalidArgument("path", f"{edit.to!r}: {fault or 'the note has this name already'}.")
     return f"{folder}/{name}" if folder else name
