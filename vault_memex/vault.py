@@ -233,6 +233,7 @@ class Vault:
                 nearby=self.nearby,
                 flashbacks=self.flashbacks,
                 thresholds=self.thresholds,
+                signals=self.signals,
                 role=self.config.role,
             ),
             snapshot=self.snapshot,

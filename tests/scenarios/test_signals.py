@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import unicodedata
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 
 from tests.scenarios.conftest import KILN, WRIST, ThinkingVault, days_ago
+from vault_memex.core.patch import parse_patch
 from vault_memex.errors import InvalidArgument, NotFound, RoleRequired
 from vault_memex.memory.signals_file import SIGNALS_PATH
+from vault_memex.server.render import render_write
+from vault_memex.services.requests import EditRequest, SaveRequest, SignalHint, WriteAnswer
 
 
 def write_arc(thinking: ThinkingVault, **links: str) -> None:
@@ -425,3 +429,45 @@ def test_what_was_dismissed_is_not_offered(thinking: ThinkingVault) -> None:
     thinking.vault.signals.decide(1, "dismiss")
 
     assert thinking.vault.signals.find_hint("a.md") is None
+
+
+def save(thinking: ThinkingVault, title: str, body: str, **more: Any) -> WriteAnswer:
+    return thinking.vault.editing.save(SaveRequest(title, body, "past", allow_duplicate=True, **more))
+
+
+def test_the_record_that_is_one_too_many_against_a_plan_is_answered_with_that(thinking: ThinkingVault) -> None:
+    write_stale(thinking, 2)
+    thinking.index()
+
+    answer = save(thinking, "Third time", KILN, folder="Log")
+
+    assert answer.signal_hint is not None
+    assert ("stale_state", None) == (answer.signal_hint.type, answer.signal_hint.signal)
+    assert (
+        "signal · stale_state: 3 records since 2026-05-14 are about what 'Kiln' says is so now."
+        in render_write(answer)
+    )
+
+
+def test_an_edit_is_answered_with_the_signal_about_its_note(thinking: ThinkingVault) -> None:
+    write_arc(thinking)
+    thinking.write("Plan.md", "See [[Nowhere]].")
+    numbers = {row.kind: row.number for row in thinking.signals()}
+
+    answer = thinking.vault.editing.edit(EditRequest("Plan", patch=parse_patch([{"append": "More."}])))
+    other = thinking.vault.editing.edit(EditRequest("Journal/0", tags=("wrist",)))
+
+    assert (
+        SignalHint("dangling_link", "'Plan' links to [[Nowhere]], which is not written yet.", 2)
+        == answer.signal_hint
+    )
+    assert other.signal_hint is not None
+    assert numbers["hidden_arc"] == other.signal_hint.signal
+
+
+def test_a_write_that_makes_no_signal_is_answered_without_one(thinking: ThinkingVault) -> None:
+    write_stale(thinking, 1)
+    thinking.index()
+
+    assert save(thinking, "Second", KILN, folder="Log").signal_hint is None
+    assert save(thinking, "Bread", "Rye bread rises slowly.").signal_hint is None

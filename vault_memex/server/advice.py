@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from vault_memex.memory.duplicates import Duplicate, render_duplicate
 from vault_memex.memory.flashbacks import Flashback, render_flashbacks
 from vault_memex.server.lines import LONGEST_NAME, cut, join_lines
-from vault_memex.services.requests import WriteAnswer, WriteHints
+from vault_memex.services.requests import SignalHint, WriteAnswer, WriteHints
 
 
 def render_similar(similar: Sequence[Duplicate]) -> str:
@@ -19,7 +19,13 @@ def render_similar(similar: Sequence[Duplicate]) -> str:
 def render_advice(answer: WriteAnswer) -> str:
     """Return hints and flashbacks of a write; empty when there are none."""
     hints = _render_hints(answer.hints) if answer.hints is not None else ()
-    return join_lines([*hints, *render_flashback_lines(answer.flashbacks)])
+    signal = [_render_signal(answer.signal_hint)] if answer.signal_hint is not None else []
+    return join_lines([*hints, *signal, *render_flashback_lines(answer.flashbacks)])
+
+
+def _render_signal(hint: SignalHint) -> str:
+    number = "" if hint.signal is None else f" {hint.signal}"
+    return f"signal{number} · {hint.type}: {hint.reason} Mention it once if it helps; `insights` has the rest."
 
 
 def render_flashback_lines(flashbacks: Sequence[Flashback]) -> list[str]:

@@ -14,7 +14,8 @@ from vault_memex.services.duplicates import Comparison
 from vault_memex.services.flashbacks import Flashbacks
 from vault_memex.services.names import Names
 from vault_memex.services.nearby import Near, Nearby
-from vault_memex.services.requests import WriteAnswer, WriteHints
+from vault_memex.services.requests import SignalHint, WriteAnswer, WriteHints
+from vault_memex.services.signals import Signals
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.transaction import Applied
 
@@ -31,6 +32,7 @@ class Answering:
         nearby: Nearby,
         flashbacks: Flashbacks,
         thresholds: Callable[[], Thresholds],
+        signals: Signals,
         role: str,
     ) -> None:
         self._catalogue = catalogue
@@ -39,6 +41,7 @@ class Answering:
         self._nearby = nearby
         self._flashbacks = flashbacks
         self._thresholds = thresholds
+        self._signals = signals
         self._role = role
 
     def describe(
@@ -101,6 +104,7 @@ class Answering:
             similar=comparison.similar,
             flashbacks=self._flashbacks.find(note, near),
             hints=self._find_hints(note, text, near, told),
+            signal_hint=self._find_signal_hint(note, near),
             notes=(*answer.notes, *remark),
         )
 
@@ -110,7 +114,14 @@ class Answering:
         if note is None or before == after:
             return answer
         near = self._nearby.find_near_change(note.title, before, after)
-        return replace(answer, hints=self._find_hints(note, after, near, before=before))
+        return replace(
+            answer,
+            hints=self._find_hints(note, after, near, before=before),
+            signal_hint=self._find_signal_hint(note, near),
+        )
+
+    def _find_signal_hint(self, note: NoteRecord, near: Near | None) -> SignalHint | None:
+        return self._signals.find_hint(note.path, near.hits if near is not None and near.measured else ())
 
     def _find_hints(
         self, note: NoteRecord, text: str, near: Near | None, told: Collection[str] = (), before: str = ""

@@ -69,6 +69,15 @@ class WriteHints:
 
 
 @dataclass(frozen=True, slots=True)
+class SignalHint:
+    """The one signal to offer after a write."""
+
+    type: str
+    reason: str
+    signal: int | None = None  # its number; without one `insights` gives it one
+
+
+@dataclass(frozen=True, slots=True)
 class WriteAnswer:
     """What a write did. The file was read back: this is what is on disk."""
 
@@ -86,6 +95,7 @@ class WriteAnswer:
     similar: tuple[Duplicate, ...] = ()  # notes that the new one partly repeats
     flashbacks: tuple[Flashback, ...] = ()  # older notes from elsewhere about the same
     hints: WriteHints | None = None
+    signal_hint: SignalHint | None = None  # what the vault points out about this note; at most one
     new_tags: tuple[str, ...] = ()  # that no other note had
     new_folder: str | None = None
     trash_path: str | None = None

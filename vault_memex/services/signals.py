@@ -26,6 +26,7 @@ from vault_memex.memory.triage import (
 )
 from vault_memex.services.detecting import Detecting, Looked, Prepared
 from vault_memex.services.numbering import Numbering
+from vault_memex.services.requests import SignalHint
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.transaction import Transactor
@@ -51,15 +52,6 @@ class SignalsFound:
     table: SignalTable
     notes: tuple[str, ...] = ()
     unavailable: str = ""  # why signals that need meaning are missing
-
-
-@dataclass(frozen=True, slots=True)
-class SignalHint:
-    """The one thing to offer after a write."""
-
-    type: str
-    reason: str
-    signal: int | None = None  # None: `insights` will give it a number
 
 
 class Signals:
@@ -221,7 +213,10 @@ class Signals:
         note = snapshot.notes.get(path)
         if note is None:
             return None
-        table = self.read()[0].table
+        try:
+            table = self.read()[0].table
+        except MemexError:  # the write is done, and this was only an offer
+            return None
         about: Detection = self._detecting.detect_about(note, near)
         merged = merge_signals(table, about, snapshot, self._detecting.today())
         row = choose_hint(merged, note)
