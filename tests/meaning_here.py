@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,14 @@ class MeaningHere(Meaning):
     def close(self) -> None:
         self.engine.close()
 
-    def _ask(self, what: str, *arguments: object, patience: float) -> Any:
+    def _begin(self, what: str, *arguments: object, patience: float) -> Callable[[], Any]:
         if not self.enabled:
             raise MeaningUnavailable("meaning is switched off (model = none)")
-        try:
-            return self.engine.calls[what](*arguments)
-        except MemexError as error:
-            raise MeaningUnavailable(error.message) from error
+
+        def answer() -> Any:
+            try:
+                return self.engine.calls[what](*arguments)
+            except MemexError as error:
+                raise MeaningUnavailable(error.message) from error
+
+        return answer

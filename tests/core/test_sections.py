@@ -152,9 +152,9 @@ def test_headings_that_differ_in_unicode_form_are_the_same() -> None:
 
 
 def test_the_heading_path_that_holds_a_position_is_found() -> None:
-    assert () == find_section_at(HOME, 0)
-    assert ("Garden", "Deep note") == find_section_at(HOME, HOME.text.index("three"))
-    assert ("Shelf",) == find_section_at(HOME, len(HOME.text))
+    assert () == find_section_at(HOME.headings, 0)
+    assert ("Garden", "Deep note") == find_section_at(HOME.headings, HOME.text.index("three"))
+    assert ("Shelf",) == find_section_at(HOME.headings, len(HOME.text))
 
 
 @pytest.mark.parametrize(

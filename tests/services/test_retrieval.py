@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,3 +67,37 @@ def test_pages_of_equal_notes_hold_each_note_once(vault: Vault) -> None:
 
     assert 100 == len(set(paths))
     assert paths[:25] == [row.path for row in vault.retrieval.search(SearchRequest("kiln", limit=25)).rows]
+
+
+def test_a_common_word_is_not_looked_for_by_its_beginning_and_a_rare_one_is(
+    vault: Vault, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrieval, "COMMON_NOTES", CROWD)
+    (folder / "Plans/Rare.md").write_text("kilning paintwork\n", encoding="utf-8")
+    vault.refresh()
+
+    answer = vault.retrieval.search(SearchRequest("kiln paint", words_only="not asked", limit=25, explain=True))
+
+    assert {"Plans/Boat.md": "all words", "Plans/Rare.md": "words that begin alike"} == {
+        row.path: row.why for row in answer.rows if row.path.startswith("Plans")
+    }
+
+
+def test_words_are_looked_up_while_meaning_is_asked_for(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    search_words, begin = vault.catalogue.search_words, vault.meaning.begin_search
+
+    def note_words(*arguments: Any) -> Any:
+        order.append("words")
+        return search_words(*arguments)
+
+    def note_meaning(*arguments: Any, **more: Any) -> Any:
+        wait = begin(*arguments, **more)
+        order.append("asked")
+        return lambda: (order.append("waited"), wait())[1]
+
+    monkeypatch.setattr(vault.catalogue, "search_words", note_words)
+    monkeypatch.setattr(vault.meaning, "begin_search", note_meaning)
+    vault.retrieval.search(SearchRequest("kiln"))
+
+    assert ["asked", "words", "words", "waited"] == order

@@ -294,6 +294,20 @@ def passage(value: str, ordinal: int = 0) -> IndexedPassage:
     return IndexedPassage(ordinal, value * 32, ("Top", "Sub"), 3, 9, 6)
 
 
+def test_matching_is_told_of_the_paths_that_were_asked_for(catalogue: Catalogue) -> None:
+    catalogue.apply(
+        Batch([note("a.md", body="kiln ash"), note("b.md", body="kiln"), note("c.md", body="ash kiln")])
+    )
+
+    assert frozenset({"c.md"}) == catalogue.find_matching('"kiln" AND "ash"', ["b.md", "c.md", "gone.md"])
+
+
+def test_a_term_is_common_from_so_many_notes_on(catalogue: Catalogue) -> None:
+    catalogue.apply(Batch([note("a.md", body="kiln ash"), note("b.md", body="kiln"), note("c.md", body="kiln")]))
+
+    assert frozenset({"kiln"}) == catalogue.find_common(["kiln", "ash", "clay"], 3)
+
+
 def test_each_hash_waits_once_and_the_last_changed_note_comes_first(catalogue: Catalogue) -> None:
     catalogue.apply(
         Batch([note("a.md", passages=(passage("a"), passage("c", 1))), note("b.md", passages=(passage("b"),))])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from vault_memex.core.analyzer import analyze, find_runs, is_paired
 from vault_memex.core.expression import Query, Word, check_terms, is_open_ended, join_fields
 from vault_memex.core.note import ParsedNote
+from vault_memex.core.outline import Outline
 from vault_memex.core.sections import find_section_at
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import Span, name_key, stem_of, without_md
@@ -44,7 +46,7 @@ class _Place(NamedTuple):
     term: str
 
 
-def find_matched_text(note: ParsedNote, terms: Sequence[str], limit: int = 300) -> MatchedText | None:
+def find_matched_text(note: Outline | ParsedNote, terms: Sequence[str], limit: int = 300) -> MatchedText | None:
     """Return at most `limit` characters of the body with most different terms, the first such; None without any.
 
     Words stay whole where a script has spaces. The stretch does not reach into another section than its words do.
@@ -58,12 +60,14 @@ def find_matched_text(note: ParsedNote, terms: Sequence[str], limit: int = 300) 
     high = min((h.span.start for h in note.headings if h.span.start >= end), default=len(note.text))
     span = _widen(note.text, Span(start, end), Span(max(low, note.body_start), high), limit)
     text = " ".join(note.text[span.start : span.end].split())
-    return MatchedText(text, find_section_at(note, start), span)
+    return MatchedText(text, find_section_at(note.headings, start), span)
 
 
 def find_same_name(query: Query, record: NoteRecord, path_segments: bool = False) -> str | None:
     """Return what of the note is called like the query: title, alias, former title, tag (or a path segment)."""
-    wanted = _name(query.text)
+    wanted = _name_of_query(query.text)
+    if not wanted:
+        return None
     names: tuple[tuple[str, Sequence[str]], ...] = (
         ("title", (record.title, stem_of(record.path))),
         ("alias", record.aliases),
@@ -71,9 +75,13 @@ def find_same_name(query: Query, record: NoteRecord, path_segments: bool = False
         ("tag", record.tags),
         ("path segment", without_md(record.path).split("/") if path_segments else ()),
     )
-    if not wanted:
-        return None
-    return next((kind for kind, written in names if any(_name(one) == wanted for one in written)), None)
+    first = wanted.partition(" ")[0]
+    for kind, written in names:
+        for one in written:
+            # What folding does to ASCII leaves its words where they are: most names are ruled out cheaply.
+            if (first in one.casefold() or not one.isascii()) and _name(one) == wanted:
+                return kind
+    return None
 
 
 def count_words(query: Query, fields: Iterable[Sequence[str]]) -> int:
@@ -127,6 +135,9 @@ def _name(text: str) -> str:
     return " ".join(name_key(plain).split())
 
 
+_name_of_query = lru_cache(maxsize=8)(_name)  # asked for each candidate
+
+
 def _closed_terms(word: Word) -> tuple[str, ...]:
     terms = word.loose_terms
     return terms[:-1] if is_open_ended(terms) else terms
@@ -140,12 +151,17 @@ def _find_places(text: str, start: int, wanted: frozenset[str]) -> Iterator[_Pla
     end = start + MOST_SCANNED
     for run in find_runs(text, start, end):
         written = run[0]
-        if is_paired(written) and unicodedata.is_normalized("NFKC", written):
+        if not written.isascii() and is_paired(written) and unicodedata.is_normalized("NFKC", written):
             yield from _find_pairs(written, run.start(), wanted, letters)
             continue
-        for term in analyze(written):
+        for term in _find_run_terms(written):
             if term in wanted or term[0] in letters:
                 yield _Place(run.start(), run.end(), term)
+
+
+@lru_cache(maxsize=1 << 14)
+def _find_run_terms(written: str) -> tuple[str, ...]:
+    return tuple(analyze(written))
 
 
 def _find_pairs(run: str, start: int, wanted: frozenset[str], letters: Collection[str]) -> Iterator[_Place]:

@@ -6,7 +6,7 @@ Every term stands in quotes, and terms hold letters and digits only, so nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
@@ -30,13 +30,20 @@ class MatchPlan:
     exclude: str | None = None
 
 
-def build_match(query: Query, plan: Plan = "exact", columns: Sequence[str] = ()) -> MatchPlan:
+def build_match(
+    query: Query, plan: Plan = "exact", columns: Sequence[str] = (), common: Collection[str] = ()
+) -> MatchPlan:
     """Return the MATCH strings of a plan, limited to the columns when some are given.
 
     `exact`: the query as written; all notes for a query without a letter or digit. `all`: every word. `any`: any
     term, for ranking; an identifier also counts as a whole. `prefix`: words that begin like the query's words.
     `phrases`: every quoted phrase and identifier. A plan with nothing to look for matches no note.
+
+    Words made of `common` terms are left out of `prefix`: they are found as they are, and what begins like them
+    costs the more the more notes hold it.
     """
+    if plan == "prefix":
+        return MatchPlan(_with_columns(_render_prefix(query, common) or MATCHES_NOTHING, columns))
     if plan != "exact":
         return MatchPlan(_with_columns(_PLANS[plan](query) or MATCHES_NOTHING, columns))
     if query.is_empty:
@@ -73,8 +80,12 @@ def _render_any(query: Query) -> str:
     return " OR ".join(list(found.values())[:MOST_RANKING_TERMS])
 
 
-def _render_prefix(query: Query) -> str:
-    words = [word for word in query.words if not word.quoted and len(word.terms[-1]) >= _SHORTEST_PREFIX]
+def _render_prefix(query: Query, common: Collection[str]) -> str:
+    words = [
+        word
+        for word in query.words
+        if not word.quoted and len(word.terms[-1]) >= _SHORTEST_PREFIX and not all(t in common for t in word.terms)
+    ]
     parts = (f'"{" ".join((*word.terms[:-1], _find_prefix(word)))}"*' for word in words)
     return " OR ".join(islice(parts, MOST_PREFIXES))
 
@@ -97,4 +108,4 @@ def _with_columns(found: str, columns: Sequence[str]) -> str:
     return f"{{{names}}} : ({found})"
 
 
-_PLANS = {"all": _render_all, "any": _render_any, "prefix": _render_prefix, "phrases": _render_phrases}
+_PLANS = {"all": _render_all, "any": _render_any, "phrases": _render_phrases}

@@ -64,7 +64,7 @@ def render_places(note: ParsedNote, places: Sequence[Span]) -> list[str]:
     """Return `line 12 (A > B)` for each of the first ten places; lines count from 1 in the file."""
     shown: list[str] = []
     for place in places[:MAX_PLACES]:
-        path = find_section_at(note, place.start)
+        path = find_section_at(note.headings, place.start)
         line = len(LINE_END.findall(note.text, 0, place.start)) + 1
         shown.append(f"line {line} ({render_path(path)})" if path else f"line {line}")
     return shown

@@ -171,7 +171,7 @@ def _keep_best_passage(one: ScoredList) -> ScoredList:
 def _find_passages(lists: Sequence[ScoredList], limit: int) -> Mapping[str, tuple[int, ...]]:
     found: dict[str, list[int]] = {}
     for one in lists:
-        for hit in _sort_hits(one.hits):
+        for hit in _sort_hits([hit for hit in one.hits if hit.passage is not None]):
             if hit.passage is not None:
                 found.setdefault(hit.path, []).append(hit.passage)
     return {path: tuple(dict.fromkeys(ordinals))[:limit] for path, ordinals in found.items()}

@@ -142,10 +142,10 @@ def heading_key(text: str) -> str:
     return name_key(_IGNORED.sub(" ", text))
 
 
-def find_section_at(note: ParsedNote, position: int) -> tuple[str, ...]:
+def find_section_at(headings: Sequence[Heading], position: int) -> tuple[str, ...]:
     """Return the path of the heading that holds the position; () before the first heading."""
     path: tuple[str, ...] = ()
-    for heading in note.headings:
+    for heading in headings:
         if heading.span.start > position:
             break
         path = heading.path

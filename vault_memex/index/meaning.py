@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,16 @@ class Meaning:
 
         Raises MeaningUnavailable when there is no answer in time.
         """
-        found: list[Near] = self._ask("search", query, limit, among, patience=patience)
-        return found
+        return self.begin_search(query, limit, among=among, patience=patience)()
+
+    def begin_search(
+        self, query: str, limit: int, *, among: Collection[str] | None = None, patience: float = PATIENCE_SECONDS
+    ) -> Callable[[], list[Near]]:
+        """Do as `search`, but return what waits for the answer: two processes then work at the same time."""
+        try:
+            return self._begin("search", query, limit, among, patience=patience)
+        except MeaningUnavailable as error:
+            return partial(_refuse, str(error))
 
     def vectors(self, hashes: Sequence[str], patience: float = PATIENCE_SECONDS) -> dict[str, bytes]:
         """Return the vectors of those hashes that have one, as float32 bytes."""
@@ -217,19 +226,31 @@ class Meaning:
             log.info("meaning: %s", error)
 
     def _ask(self, what: str, *arguments: object, patience: float) -> Any:
+        return self._begin(what, *arguments, patience=patience)()
+
+    def _begin(self, what: str, *arguments: object, patience: float) -> Callable[[], Any]:
+        """Ask, if the child can hear already; return what waits for the answer."""
         child = self._get_child()
-        # The patience counts from the child's start: while it loads, only the first question waits.
-        left = max(0.05, child.started + patience - time.monotonic())
-        try:
-            child.ready.result(timeout=left)
-        except FutureTimeout:
-            raise MeaningUnavailable(
-                "the embedding model is being loaded; ask again in a few seconds for meaning"
-            ) from None
-        try:
-            return child.ask(what, *arguments).result(timeout=max(patience, ANSWER_SECONDS))
-        except FutureTimeout:
-            raise MeaningUnavailable("the embedding model is busy; ask again in a moment for meaning") from None
+        asked = child.ask(what, *arguments) if child.was_ready else None
+
+        def wait() -> Any:
+            # The patience counts from the child's start: while it loads, only the first question waits.
+            left = max(0.05, child.started + patience - time.monotonic())
+            try:
+                child.ready.result(timeout=left)
+            except FutureTimeout:
+                raise MeaningUnavailable(
+                    "the embedding model is being loaded; ask again in a few seconds for meaning"
+                ) from None
+            answer = asked or child.ask(what, *arguments)
+            try:
+                return answer.result(timeout=max(patience, ANSWER_SECONDS))
+            except FutureTimeout:
+                raise MeaningUnavailable(
+                    "the embedding model is busy; ask again in a moment for meaning"
+                ) from None
+
+        return wait
 
     def _find_child(self) -> MeaningProcess | None:
         """Return the child that runs; remember why the last one ended, if it failed. Needs the lock."""
@@ -259,6 +280,10 @@ class Meaning:
                     raise MeaningUnavailable(self._reason)
                 child = self._child = MeaningProcess(self._arguments, leading=self._leading)
             return child
+
+
+def _refuse(reason: str) -> list[Near]:
+    raise MeaningUnavailable(reason)
 
 
 def _find_pause(failures: int) -> float:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from vault_memex.core.expression import Query
 from vault_memex.core.filters import Filters, check_filters, find_unknown_tags, get_memory_type, is_known_folder
 from vault_memex.core.match import check_strong, find_missing_words
-from vault_memex.core.match_plan import build_match
+from vault_memex.core.match_plan import MatchPlan, build_match
 from vault_memex.core.query import parse_query
 from vault_memex.core.ranking import MEANING_WEIGHTS, Evidence, Hit, Ranked, ScoredList, build_weights, fuse
 from vault_memex.core.snapshot import NoteRecord, Snapshot
@@ -22,12 +22,14 @@ from vault_memex.services.flashbacks import Flashbacks
 from vault_memex.services.rows import RowBuilder, SearchRow
 from vault_memex.services.standing import Standing, Standings
 from vault_memex.store.catalogue import Catalogue
+from vault_memex.store.vectors import Near
 
 Mode = Literal["hybrid", "exact", "strict"]
 
 LONGEST_QUERY = 2_048
 MOST_ROWS: Mapping[Mode, int] = {"hybrid": 25, "exact": 25, "strict": 50}
 WORD_DEPTH = 500  # notes that hold any of the words
+COMMON_NOTES = 1_000  # a word that so many notes hold needs no help from words that begin alike
 MEANING_DEPTH = 50  # passages
 FEW_NOTES = 1_000  # with filters that let so few through, only their passages are compared, so that none is missed
 WIDEST_DEPTH = 500  # passages, when filters will drop some of them
@@ -102,6 +104,13 @@ class _Found:
     ranked: Sequence[Ranked]
     unavailable: str | None = None
     strong: Mapping[str, str] | None = None  # path to why; strict only
+
+
+class _WordLists(NamedTuple):
+    """Notes that hold any of the words, and notes with words that begin alike; best first."""
+
+    any_word: Sequence[Hit]
+    beginnings: Sequence[Hit]
 
 
 class Retrieval:
@@ -188,12 +197,16 @@ class Retrieval:
             return _Found(self._find_exact(query, allowed))
         hits: Sequence[Hit] = ()
         unavailable = request.words_only or None
-        if not query.exact and unavailable is None:
+        if query.exact or unavailable is not None:
+            words = self._find_words(query, allowed)
+        else:
+            wait = self._ask_near(request, allowed, notes)
+            words = self._find_words(query, allowed)  # while the other process looks for meaning
             try:
-                hits = self._find_near(request, allowed, notes)
+                hits = self._place_near(wait(), allowed)
             except MeaningUnavailable as error:
                 unavailable = str(error)
-        ranked = self._fuse(query, allowed, hits)
+        ranked = self._fuse(query, allowed, words, hits)
         if request.mode == "strict":
             return _Found(ranked, unavailable, self._find_strong(query, ranked, allowed))
         return _Found(ranked, unavailable)
@@ -204,18 +217,22 @@ class Retrieval:
         if query.negative_only:
             return [_listed(allowed[hit.path]) for hit in kept]
         paths = {hit.path for hit in kept}
-        evidence = self._evidence(query, allowed, all_words=paths)
+        evidence = self._find_evidence(query, allowed, paths, all_words=paths)
         return fuse([ScoredList("words", 1.0, kept)], query, evidence, self._now())
 
-    def _find_near(self, request: SearchRequest, allowed: Mapping[str, NoteRecord], notes: int) -> Sequence[Hit]:
-        """Return passages near the query in notes that may be shown; `notes` is how many there are in the vault."""
+    def _ask_near(
+        self, request: SearchRequest, allowed: Mapping[str, NoteRecord], notes: int
+    ) -> Callable[[], list[Near]]:
+        """Ask for passages near the query in notes that may be shown; `notes` is how many the vault has."""
         depth, among = MEANING_DEPTH, None
         if len(allowed) < notes:
             if len(allowed) <= FEW_NOTES:
                 among = self._catalogue.find_hashes(allowed)
             else:
                 depth = min(WIDEST_DEPTH, MEANING_DEPTH * notes // len(allowed))
-        near = self._meaning.search(request.query, depth, among=among, patience=request.patience)
+        return self._meaning.begin_search(request.query, depth, among=among, patience=request.patience)
+
+    def _place_near(self, near: Sequence[Near], allowed: Mapping[str, NoteRecord]) -> Sequence[Hit]:
         distances = {n.hash: n.distance for n in near}
         rows = self._catalogue.get_passages(distances)
         cutoff = self._thresholds.query_weak
@@ -225,37 +242,48 @@ class Retrieval:
             if row.path in allowed and distances[row.hash] <= cutoff
         ]
 
-    def _fuse(self, query: Query, allowed: Mapping[str, NoteRecord], near: Sequence[Hit]) -> Sequence[Ranked]:
+    def _fuse(
+        self, query: Query, allowed: Mapping[str, NoteRecord], words: _WordLists, near: Sequence[Hit]
+    ) -> Sequence[Ranked]:
         weights = build_weights(MEANING_WEIGHTS["known"] if near else MEANING_WEIGHTS["none"])
-        words = self._search_words(query, "any", allowed, WORD_DEPTH)
         lists = [
-            ScoredList("words", weights["words"], words),
-            ScoredList("prefix", weights["prefix"], self._search_words(query, "prefix", allowed, WORD_DEPTH)),
+            ScoredList("words", weights["words"], words.any_word),
+            ScoredList("prefix", weights["prefix"], words.beginnings),
         ]
         if near:
             lists.append(ScoredList("meaning", weights["meaning"], near))
-        all_words = {hit.path for hit in self._search_words(query, "all", allowed, None)}
-        return fuse(lists, query, self._evidence(query, allowed, all_words), self._now())
+        found = {hit.path for one in lists for hit in one.hits}
+        all_words = self._find_matching(query, "all", found)
+        return fuse(lists, query, self._find_evidence(query, allowed, found, all_words), self._now())
 
-    def _search_words(
-        self,
-        query: Query,
-        plan: Literal["any", "prefix", "all", "phrases"],
-        allowed: Mapping[str, NoteRecord],
-        limit: int | None,
-    ) -> list[Hit]:
-        match = build_match(query, plan)
-        if match.include is None:
-            return []
-        hits = self._catalogue.search_words(match, COLUMN_WEIGHTS, limit)
+    def _find_words(self, query: Query, allowed: Mapping[str, NoteRecord]) -> _WordLists:
+        any_word = self._search_words(build_match(query, "any"), allowed)
+        common: frozenset[str] = frozenset()
+        if len(any_word) == WORD_DEPTH:
+            common = self._catalogue.find_common(query.terms, COMMON_NOTES)
+        return _WordLists(any_word, self._search_words(build_match(query, "prefix", common=common), allowed))
+
+    def _search_words(self, match: MatchPlan, allowed: Mapping[str, NoteRecord]) -> list[Hit]:
+        """Return the best notes that may be shown."""
+        hits = self._catalogue.search_words(match, COLUMN_WEIGHTS, WORD_DEPTH)
         kept = [Hit(hit.path, hit.score) for hit in hits if hit.path in allowed]
-        if len(hits) == limit and len(kept) < limit:  # filters dropped some, and others may stand behind them
+        if len(hits) == WORD_DEPTH > len(kept):  # filters dropped some, and others may stand behind them
             hits = self._catalogue.search_words(match, COLUMN_WEIGHTS)
-            kept = [Hit(hit.path, hit.score) for hit in hits if hit.path in allowed][:limit]
+            kept = [Hit(hit.path, hit.score) for hit in hits if hit.path in allowed][:WORD_DEPTH]
         return kept
 
-    def _evidence(self, query: Query, allowed: Mapping[str, NoteRecord], all_words: set[str]) -> Evidence:
-        phrases = {hit.path for hit in self._search_words(query, "phrases", allowed, None)}
+    def _find_matching(
+        self, query: Query, plan: Literal["all", "phrases"], paths: Collection[str]
+    ) -> frozenset[str]:
+        include = build_match(query, plan).include
+        return self._catalogue.find_matching(include, paths) if include and paths else frozenset()
+
+    def _find_evidence(
+        self, query: Query, allowed: Mapping[str, NoteRecord], found: Collection[str], all_words: Collection[str]
+    ) -> Evidence:
+        phrases = frozenset[str]()
+        if query.phrases or query.identifiers:
+            phrases = self._find_matching(query, "phrases", found)
         return Evidence(
             records=allowed,
             all_words=all_words,

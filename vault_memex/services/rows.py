@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault_memex.core.expression import Query
-from vault_memex.core.markdown import parse_note
 from vault_memex.core.match import find_matched_text
-from vault_memex.core.note import RESERVED_PROPERTIES, ParsedNote
+from vault_memex.core.note import RESERVED_PROPERTIES
+from vault_memex.core.outline import Outline, build_outline
 from vault_memex.core.ranking import Ranked
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import find_safe_cut
@@ -94,7 +94,7 @@ class RowBuilder:
         if query.is_empty:
             return (), None
         try:
-            parsed = parse_note(self._files.read(note.path).text)
+            parsed = build_outline(self._files.read(note.path).text)
         except MemexError:
             return (), None  # deleted or unreadable this instant; the row still says what was found
         matched = find_matched_text(parsed, query.terms, limit)
@@ -114,7 +114,7 @@ class RowBuilder:
         return next((row for row in rows if row.ordinal == note.passages[0]), None)
 
 
-def _find_opening(note: ParsedNote, limit: int) -> tuple[tuple[str, ...], str | None]:
+def _find_opening(note: Outline, limit: int) -> tuple[tuple[str, ...], str | None]:
     """Return how the note begins: it was found by its name or a tag, and a row must say what it is about."""
     path: tuple[str, ...] = ()
     start = note.body_start

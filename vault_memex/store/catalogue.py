@@ -194,6 +194,16 @@ class Catalogue:
         with self._reading() as db:
             return words.search_words(db, plan.include, plan.exclude, weights, limit)
 
+    def find_matching(self, include: str, paths: Iterable[str]) -> frozenset[str]:
+        """Return those of the paths whose notes match the FTS5 expression."""
+        with self._reading() as db:
+            return words.find_matching(db, include, paths)
+
+    def find_common(self, terms: Iterable[str], notes: int) -> frozenset[str]:
+        """Return those of the terms that so many notes hold, or more."""
+        with self._reading() as db:
+            return words.find_common(db, terms, notes)
+
     def count_term(self, term: str) -> int:
         """Return how many notes hold the term."""
         with self._reading() as db:

@@ -27,19 +27,38 @@ def search_words(
     """
     if len(weights) != len(COLUMNS):
         raise ValueError(f"weights are for {', '.join(COLUMNS)}")
-    without = (
-        "" if exclude is None else " AND files.id NOT IN (SELECT rowid FROM words WHERE words MATCH :exclude)"
-    )
+    excluded = "(SELECT rowid FROM words WHERE words MATCH :exclude)"
     if include is None:
-        sql = f"SELECT path, 0.0 FROM files JOIN notes USING(id) WHERE true{without} ORDER BY path LIMIT :limit"  # noqa: S608
+        without = "" if exclude is None else f" WHERE files.id NOT IN {excluded}"
+        sql = f"SELECT path, 0.0 FROM files JOIN notes USING(id){without} ORDER BY path LIMIT :limit"  # noqa: S608
     else:
         columns = ", ".join(str(float(weight)) for weight in weights)
-        sql = (
-            f"SELECT path, -bm25(words, {columns}) AS score FROM words JOIN files ON files.id = words.rowid"  # noqa: S608
-            f" WHERE words MATCH :include{without} ORDER BY score DESC, path LIMIT :limit"
+        without = "" if exclude is None else f" AND rowid NOT IN {excluded}"
+        best = (
+            f"SELECT rowid, -bm25(words, {columns}) AS score FROM words WHERE words MATCH :include{without}"  # noqa: S608
+            " ORDER BY score DESC, rowid LIMIT :limit"
         )
+        # The paths of the best alone are looked up: thousands may match.
+        sql = f"SELECT path, score FROM files JOIN ({best}) AS best ON id = best.rowid ORDER BY score DESC, path"  # noqa: S608
     values = {"include": include, "exclude": exclude, "limit": -1 if limit is None else limit}
     return [WordHit(path, score) for path, score in db.execute(sql, values)]
+
+
+def find_matching(db: sqlite3.Connection, include: str, paths: Iterable[str]) -> frozenset[str]:
+    """Return those of the paths whose notes match the FTS5 expression."""
+    rows = db.execute(
+        "SELECT path FROM files WHERE path IN (SELECT value FROM json_each(?))"
+        # The plus keeps SQLite from walking all that match instead of the paths.
+        " AND +id IN (SELECT rowid FROM words WHERE words MATCH ?)",
+        (json.dumps(list(paths)), include),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+def find_common(db: sqlite3.Connection, terms: Iterable[str], notes: int) -> frozenset[str]:
+    """Return those of the terms that so many notes hold, or more."""
+    probe = "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?"
+    return frozenset(term for term in terms if db.execute(probe, (_quoted(term), notes - 1)).fetchone())
 
 
 def count_term(db: sqlite3.Connection, term: str) -> int:
