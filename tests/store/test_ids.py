@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,30 @@ def test_any_path_survives_a_line(path: str) -> None:
         return  # lone surrogates are refused as paths
     assert 1 == raw.count(b"\n")
     assert IdLine(1, path, "h", EARLY) == parse_id_line(raw[:-1])
+
+
+def test_many_threads_ask_while_numbers_are_given(tmp_path: Path) -> None:
+    """The watcher's thread and every tool's thread use one object; a file that grows meanwhile confuses none."""
+    giver, asker = Ids(tmp_path / "ids.tsv"), Ids(tmp_path / "ids.tsv")
+    faults: list[BaseException] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        try:
+            while not done.is_set():
+                numbers = asker.numbers()
+                assert sorted(numbers.values()) == list(range(1, len(numbers) + 1))
+        except BaseException as error:  # noqa: BLE001 -- shown by the assertion below
+            faults.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for number in range(150):
+        giver.assign([(f"n{number}.md", "0" * 32)], "2026-01-01T00:00:00.000Z")
+    done.set()
+    for thread in threads:
+        thread.join()
+
+    assert [] == faults
+    assert 150 == len(asker.numbers())

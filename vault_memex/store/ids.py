@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Concatenate, ParamSpec, TypeVar
 
 from vault_memex.errors import NotFound
 from vault_memex.store.appending import append_lines
@@ -43,11 +46,27 @@ class Renumbered:
     id: int
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _one_at_a_time(method: Callable[Concatenate[Ids, P], T]) -> Callable[Concatenate[Ids, P], T]:
+    """Let one thread at a time use what is loaded; the watcher's and every tool's thread ask for numbers."""
+
+    @wraps(method)
+    def locked(self: Ids, /, *arguments: P.args, **named: P.kwargs) -> T:
+        with self._lock:
+            return method(self, *arguments, **named)
+
+    return locked
+
+
 class Ids:
     """The numbers of a vault. Giving numbers needs the vault lock."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
+        self._lock = threading.RLock()
         self.notices: tuple[str, ...] = ()
         self._stamp: tuple[int, int, int] | None = None  # inode, size, mtime of what is loaded
         self._tail = b""  # the last bytes of what is loaded
@@ -57,15 +76,18 @@ class Ids:
         self._numbers: Mapping[str, int] | None = None  # made from the two when first asked for
         self._conflicts: tuple[IdConflict, ...] | None = None  # likewise
 
+    @_one_at_a_time
     def number_of(self, path: str) -> int | None:
         """Return the number of the note at this path, None when it has none (yet)."""
         line = self._line_at(path)
         return line.id if line else None
 
+    @_one_at_a_time
     def lines(self) -> Iterable[IdLine]:
         """Return the line of every path that has a number."""
         return [line for path in self.numbers() if (line := self._live(path)) is not None]
 
+    @_one_at_a_time
     def numbers(self) -> Mapping[str, int]:
         """Return every path that has a number, with it."""
         self._refresh()
@@ -73,11 +95,13 @@ class Ids:
             self._numbers = {path: line.id for path in self._by_path if (line := self._live(path)) is not None}
         return self._numbers
 
+    @_one_at_a_time
     def highest(self) -> int:
         """Return the highest number ever given."""
         self._refresh()
         return self._highest
 
+    @_one_at_a_time
     def assign(self, notes: Sequence[tuple[str, str]], created: str, above: int = 0) -> tuple[int, ...]:
         """Give a number to each (path, hash) that has none; return all numbers, in order.
 
@@ -96,10 +120,12 @@ class Ids:
         self._append(list(added.values()))
         return tuple(numbers)
 
+    @_one_at_a_time
     def adopt(self, notes: Sequence[tuple[str, int, str]], created: str) -> None:
         """Record the numbers that notes, as (path, number, hash), say they have in their own frontmatter."""
         self._append([IdLine(n, path, h, created) for path, n, h in notes if self.number_of(path) != n])
 
+    @_one_at_a_time
     def moved(self, moves: Sequence[tuple[str, str, str]]) -> None:
         """Record that notes moved, as (path, new path, hash). Raises NotFound when a path has no number."""
         lines: list[IdLine] = []
@@ -110,6 +136,7 @@ class Ids:
             lines.append(IdLine(line.id, to, content, line.created))
         self._append(lines)
 
+    @_one_at_a_time
     def find_conflicts(self) -> tuple[IdConflict, ...]:
         """Return numbers that two notes still have, each with the note that keeps it and one that does not."""
         self._refresh()
@@ -124,6 +151,7 @@ class Ids:
             )
         return self._conflicts
 
+    @_one_at_a_time
     def renumber(self, conflicts: Sequence[IdConflict], above: int = 0) -> tuple[Renumbered, ...]:
         """Give each loser a new number; its `created` stays, which is how its former number is remembered."""
         self._refresh()
@@ -134,6 +162,7 @@ class Ids:
         self._append(lines)
         return tuple(Renumbered(line.path, c.id, line.id) for line, c in zip(lines, conflicts, strict=True))
 
+    @_one_at_a_time
     def former_ids(self) -> Mapping[int, tuple[str, ...]]:
         """Return numbers that were taken from notes, with the paths of those notes now."""
         self._refresh()
@@ -169,21 +198,23 @@ class Ids:
     def _refresh(self) -> None:
         try:
             status = self.file.stat()
+            if self._stamp == (status.st_ino, status.st_size, status.st_mtime_ns):
+                return
+            stream = open(self.file, "rb")  # noqa: SIM115 -- closed below, once it is there
         except FileNotFoundError:
             if self._stamp is not None:
                 self._stamp, self._tail = None, b""
                 self._load(b"")
             return
-        stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
-        if self._stamp == stamp:
-            return
-        with open(self.file, "rb") as stream:
+        with stream:
+            # Of the file that is open, before it is read: what is appended meanwhile makes the next look load more.
+            status = os.fstat(stream.fileno())
             if not self._load_added(stream, status.st_ino):
                 stream.seek(0)
                 data = stream.read()
                 self._load(data)
                 self._tail = data[-_TAIL:]
-        self._stamp = stamp
+            self._stamp = (status.st_ino, stream.tell(), status.st_mtime_ns)
 
     def _load_added(self, stream: BinaryIO, inode: int) -> bool:
         """Load only what was appended; False when the file is not the loaded one plus some whole lines."""
