@@ -215,7 +215,8 @@ def test_renamed_note_keeps_its_number(watched: Watched) -> None:
 
     wait_until(lambda: watched.vault.search("alpha") == ["a/m.md"])
     assert 5 == watched.vault.catalogue.load_snapshot().notes["a/m.md"].note_id
-    assert ("a/n.md", "a/m.md") in [move for report in watched.reports for move in report.moved]
+    # The report follows the commit that the search has seen.
+    wait_until(lambda: ("a/n.md", "a/m.md") in [move for report in watched.reports for move in report.moved])
 
 
 def test_own_write_causes_no_report(watched: Watched) -> None:
