@@ -50,7 +50,9 @@ class MeaningHere(Meaning):
     def close(self) -> None:
         self.engine.close()
 
-    def _begin(self, what: str, *arguments: object, patience: float) -> Callable[[], Any]:
+    def _begin(
+        self, what: str, *arguments: object, patience: float, answer_within: float = 0.0
+    ) -> Callable[[], Any]:
         if not self.enabled:
             raise MeaningUnavailable("meaning is switched off (model = none)")
 

@@ -184,7 +184,10 @@ def test_the_persons_own_distance_decides_what_is_similar(
 def test_a_part_of_a_long_draft_that_a_note_shares_makes_it_no_duplicate(folder: Path, measured: Opened) -> None:
     """Of a long draft only some passages are compared; words must bear out what they say."""
     shared = [f"## Part {n}\n\n" + f"{KILN} " * 3 for n in range(4)]
-    own = [f"## Own {n}\n\n" + f"{word} " * 150 for n, word in enumerate(["zircon", "cobalt", "ochre", "umber"])]
+    own = [
+        f"## Own {n}\n\n" + " ".join(f"{word}{number}" for number in range(150))
+        for n, word in enumerate(["zircon", "cobalt", "ochre", "umber"])
+    ]
     mixed = [part for pair in zip(shared, own, strict=True) for part in pair]
     write(folder, "Template.md", "\n\n".join(shared))
 

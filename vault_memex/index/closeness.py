@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from vault_memex.index.embedding_queue import ReadTexts
@@ -49,20 +49,25 @@ class Closeness:
         known = store.get([row.hash for row in rows])
         vectors = [known[row.hash] for row in rows if row.hash in known]
         vectors += self._embed_missing(embedder, [row for row in rows if row.hash not in known])
-        nearest: dict[str, float] = {}
+        distances: dict[str, float] = {}
         for vector in vectors:
-            for other, distance in self._search(store, vector, limit + len(rows)):
-                if other != path:
-                    nearest[other] = min(distance, nearest.get(other, distance))
-        return sort_hits(nearest.items())[:limit]
+            for near in store.search(vector, limit + len(rows)):
+                distances[near.hash] = min(near.distance, distances.get(near.hash, 2.0))
+        nearest: dict[str, float] = {}
+        for other, distance in self._find_notes(distances):
+            if other != path:
+                nearest.setdefault(other, distance)
+        return list(nearest.items())[:limit]
 
     def _embed_missing(self, embedder: Embedder, rows: Sequence[PassageRow]) -> Iterable[Vectors]:
         texts = self._read_texts(rows[:MOST_TEXTS]) if rows else {}
         return list(embedder.embed_passages(list(texts.values()))) if texts else []
 
     def _search(self, store: VectorStore, vector: Vectors, limit: int) -> Hits:
-        distances = {near.hash: near.distance for near in store.search(vector, limit)}
-        return sort_hits((row.path, distances[row.hash]) for row in self._catalogue.get_passages(distances))
+        return self._find_notes({near.hash: near.distance for near in store.search(vector, limit)})
+
+    def _find_notes(self, distances: Mapping[str, float]) -> Hits:
+        return sort_hits((path, distances[key]) for key, path in self._catalogue.find_notes(distances))
 
 
 def sort_hits(hits: Iterable[tuple[str, float]]) -> Hits:

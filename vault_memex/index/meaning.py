@@ -141,18 +141,28 @@ class Meaning:
         return vectors
 
     def near_notes(
-        self, texts: Sequence[str], limit: int, patience: float = PATIENCE_SECONDS
+        self,
+        texts: Sequence[str],
+        limit: int,
+        patience: float = PATIENCE_SECONDS,
+        answer_within: float = ANSWER_SECONDS,
     ) -> list[list[tuple[str, float]]]:
         """Return, for each text as a passage, (path, distance) for the `limit` passages nearest to it.
 
         Nearest first; a note stands there once for each of its passages. Of more than 16 texts the first count.
         """
-        found: list[list[tuple[str, float]]] = self._ask("near_notes", list(texts), limit, patience=patience)
+        found: list[list[tuple[str, float]]] = self._ask(
+            "near_notes", list(texts), limit, patience=patience, answer_within=answer_within
+        )
         return found
 
-    def near_of(self, path: str, limit: int, patience: float = PATIENCE_SECONDS) -> list[tuple[str, float]]:
+    def near_of(
+        self, path: str, limit: int, patience: float = PATIENCE_SECONDS, answer_within: float = ANSWER_SECONDS
+    ) -> list[tuple[str, float]]:
         """Return (path, distance) of the notes nearest to a note of the vault, each once; also of a new note."""
-        found: list[tuple[str, float]] = self._ask("near_of", path, limit, patience=patience)
+        found: list[tuple[str, float]] = self._ask(
+            "near_of", path, limit, patience=patience, answer_within=answer_within
+        )
         return found
 
     def neighbours(self, question: NearQuestion, patience: float = LONG_SECONDS) -> NearAnswer:
@@ -225,10 +235,12 @@ class Meaning:
         except MeaningUnavailable as error:
             log.info("meaning: %s", error)
 
-    def _ask(self, what: str, *arguments: object, patience: float) -> Any:
-        return self._begin(what, *arguments, patience=patience)()
+    def _ask(self, what: str, *arguments: object, patience: float, answer_within: float = ANSWER_SECONDS) -> Any:
+        return self._begin(what, *arguments, patience=patience, answer_within=answer_within)()
 
-    def _begin(self, what: str, *arguments: object, patience: float) -> Callable[[], Any]:
+    def _begin(
+        self, what: str, *arguments: object, patience: float, answer_within: float = ANSWER_SECONDS
+    ) -> Callable[[], Any]:
         """Ask, if the child can hear already; return what waits for the answer."""
         child = self._get_child()
         asked = child.ask(what, *arguments) if child.was_ready else None
@@ -244,7 +256,7 @@ class Meaning:
                 ) from None
             answer = asked or child.ask(what, *arguments)
             try:
-                return answer.result(timeout=max(patience, ANSWER_SECONDS))
+                return answer.result(timeout=max(patience, answer_within))
             except FutureTimeout:
                 raise MeaningUnavailable(
                     "the embedding model is busy; ask again in a moment for meaning"

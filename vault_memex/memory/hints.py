@@ -79,9 +79,9 @@ class TitleIndex:
 
     def follow(self, snapshot: Snapshot) -> None:
         """Take in what another snapshot has changed."""
-        for path, note in list(self._notes.items()):
-            if snapshot.notes.get(path) is not note:
-                self._drop(note)
+        # A copy of all items would be ten thousand tuples, and have the collector look at everything.
+        for note in [n for path, n in self._notes.items() if snapshot.notes.get(path) is not n]:
+            self._drop(note)
         for path, note in snapshot.notes.items():
             if path not in self._notes:
                 self._add(note)

@@ -60,7 +60,7 @@ class Duplicates:
         """
         snapshot = self._snapshot()
         near = self._nearby.find_near_draft(request.title, request.body, len(snapshot.notes))
-        bodies = self._read_bodies(self._nearby.find_likely_copies(request.title, request.body, near))
+        bodies = self._read_bodies(near.likely)
         found = find_duplicates(
             NewNote(request.title, path, request.body),
             snapshot,

@@ -76,10 +76,9 @@ class Names:
             self._titles = TitleIndex(snapshot)
         else:
             self._titles.follow(snapshot)
-        for path, note in list(self._notes.items()):
-            if snapshot.notes.get(path) is not note:
-                self._count(note, -1)
-                del self._notes[path]
+        for note in [n for path, n in self._notes.items() if snapshot.notes.get(path) is not n]:
+            self._count(note, -1)
+            del self._notes[note.path]
         for path, note in snapshot.notes.items():
             if path not in self._notes:
                 self._count(note, 1)

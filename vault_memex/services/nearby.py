@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_memex.core.analyzer import find_terms, is_stop_term
@@ -14,12 +14,17 @@ from vault_memex.memory.flashbacks import CANDIDATES, find_lexical_neighbours
 from vault_memex.store.catalogue import Catalogue
 
 PATIENCE_SECONDS = 0.3  # a write waits this long for a model that is being loaded
-MOST_PASSAGES = 4  # of a draft that are compared, some 25 ms each; taken evenly from a longer one
+MOST_BYTES = 1_300  # of passages that are embedded while an author waits: about 300 tokens, 50 ms on two cores
+WRITE_SECONDS = 0.6  # for which a model that is busy is waited for
+SEARCH_SECONDS = 0.2
 MOST_CHARS = 40_000  # of a draft that are looked at
 NEAR_CHANGE = 25  # passages near what an edit changed
 MOST_TERMS = 200
 RAREST = 12  # terms that candidates are looked for by
 WORD_CANDIDATES = 50
+MOST_LIKELY = 5
+RARE = 50  # notes; a term in more of them is common
+MOST_COMMON = 20_000
 
 _NO_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 1.0)
 
@@ -34,6 +39,7 @@ class Near:
     measured: bool  # whether the numbers are distances
     copies: tuple[tuple[str, float], ...] = ()  # of a draft: how far all of it is from each note
     whole: bool = True  # whether every passage was compared
+    likely: tuple[str, ...] = ()  # of a draft: notes whose text is worth comparing word for word
     remark: str = ""  # why words decided, when they did
 
 
@@ -49,17 +55,22 @@ class Nearby:
     def __init__(self, catalogue: Catalogue, meaning: Meaning) -> None:
         self._catalogue = catalogue
         self._meaning = meaning
+        self._common: dict[str, int] = {}
 
     def find_near_draft(self, title: str, text: str, notes: int) -> Near:
         """Return what lies near a text that is not in the vault yet; `notes` is the vault's size."""
         text = text[:MOST_CHARS]
         passages = build_passages(parse_note(text), title)
-        chosen = _spread([passage.text for passage in passages], MOST_PASSAGES)
+        chosen = _choose([passage.text for passage in passages])
         try:
-            hits = self._meaning.near_notes(chosen, CANDIDATES, patience=PATIENCE_SECONDS)
+            hits = self._meaning.near_notes(
+                chosen, CANDIDATES, patience=PATIENCE_SECONDS, answer_within=WRITE_SECONDS
+            )
         except MeaningUnavailable as error:
             return self._find_by_words(find_terms(f"{title}\n{text}"), notes, str(error))
-        return Near(_join_nearest(hits), True, tuple(join_hits(hits)), len(chosen) == len(passages))
+        copies = tuple(join_hits(hits))
+        likely = tuple(path for path, _ in copies[:MOST_LIKELY])
+        return Near(_join_nearest(hits), True, copies, len(chosen) == len(passages), likely)
 
     def find_near_change(self, title: str, before: str, after: str) -> Near | None:
         """Return what lies near the passages that an edit changed; None when meaning cannot be had at once."""
@@ -67,7 +78,9 @@ class Nearby:
         passages = build_passages(parse_note(after[:MOST_CHARS]), title)
         changed = [passage.text for passage in passages if passage.hash not in old]
         try:
-            hits = self._meaning.near_notes(_spread(changed, MOST_PASSAGES), NEAR_CHANGE, patience=0.05)
+            hits = self._meaning.near_notes(
+                _choose(changed), NEAR_CHANGE, patience=0.05, answer_within=SEARCH_SECONDS
+            )
         except MeaningUnavailable:
             return None
         return Near(_join_nearest(hits), measured=True)
@@ -76,38 +89,41 @@ class Nearby:
         """Return what lies near a note of the vault; it does not wait for a model that is being loaded."""
         if meaning:
             try:
-                return Near(tuple(self._meaning.near_of(path, CANDIDATES, patience=0.05)), measured=True)
+                return Near(
+                    tuple(self._meaning.near_of(path, CANDIDATES, patience=0.05, answer_within=SEARCH_SECONDS)),
+                    measured=True,
+                )
             except MeaningUnavailable:
                 pass
         return self._find_by_words(self._catalogue.find_terms(path), notes, "", without=path)
 
     def _find_by_words(self, terms: Iterable[str], notes: int, remark: str, without: str = "") -> Near:
         wanted = list(dict.fromkeys(term for term in terms if not is_stop_term(term)))[:MOST_TERMS]
-        counts = self._catalogue.count_terms(wanted)
+        counts = self._count(wanted)
         if without:  # the note's own use of a word brings nothing near
             counts = {term: count - 1 for term, count in counts.items() if count > 1}
-        candidates = {
-            path: self._catalogue.find_terms(path)
-            for path in self.find_candidates(counts, WORD_CANDIDATES)
-            if path != without
-        }
-        near = find_lexical_neighbours(wanted, candidates, counts, notes)
-        return Near(tuple(near), measured=False, remark=remark)
+        found = [path for path in self._find_sharing(counts) if path != without]
+        near = find_lexical_neighbours(
+            wanted, {path: self._catalogue.find_terms(path) for path in found}, counts, notes
+        )
+        return Near(tuple(near), measured=False, likely=tuple(found[: 2 * MOST_LIKELY]), remark=remark)
 
-    def find_candidates(self, counts: dict[str, int], limit: int) -> list[str]:
+    def _count(self, terms: Sequence[str]) -> dict[str, int]:
+        """Return how many notes hold each term. Counts of common ones may be some writes old: they take longest."""
+        if len(self._common) > MOST_COMMON:
+            self._common.clear()
+        counts = self._catalogue.count_terms([term for term in terms if term not in self._common])
+        counts |= {term: self._common[term] for term in terms if term in self._common}
+        self._common.update({term: count for term, count in counts.items() if count > RARE})
+        return counts
+
+    def _find_sharing(self, counts: Mapping[str, int]) -> list[str]:
         """Return the notes that share the rarest of these terms, best first."""
         rarest = sorted(counts, key=lambda term: (counts[term], term))[:RAREST]
         if not rarest:
             return []
         plan = _AnyOf(" OR ".join(f'"{term}"' for term in rarest))
-        return [hit.path for hit in self._catalogue.search_words(plan, _NO_WEIGHTS, limit)]
-
-    def find_likely_copies(self, title: str, text: str, near: Near, limit: int = 5) -> Collection[str]:
-        """Return the notes whose text is worth comparing with a draft, word for word."""
-        if near.copies:
-            return [path for path, _ in near.copies[:limit]]
-        terms = dict.fromkeys(t for t in find_terms(f"{title}\n{text[:MOST_CHARS]}") if not is_stop_term(t))
-        return self.find_candidates(self._catalogue.count_terms(list(terms)[:MOST_TERMS]), 2 * limit)
+        return [hit.path for hit in self._catalogue.search_words(plan, _NO_WEIGHTS, WORD_CANDIDATES)]
 
 
 def _join_nearest(hits: Iterable[Iterable[tuple[str, float]]]) -> tuple[tuple[str, float], ...]:
@@ -119,8 +135,10 @@ def _join_nearest(hits: Iterable[Iterable[tuple[str, float]]]) -> tuple[tuple[st
     return tuple(sorted(nearest.items(), key=lambda hit: (hit[1], hit[0])))
 
 
-def _spread(texts: Sequence[str], most: int) -> list[str]:
-    """Return at most so many of the texts, evenly from first to last."""
-    if len(texts) <= most:
-        return list(texts)
-    return [texts[round(place * (len(texts) - 1) / (most - 1))] for place in range(most)]
+def _choose(texts: Sequence[str]) -> list[str]:
+    """Return the first text, and of the others as many as may be embedded, from first to last at even distances."""
+    for most in range(len(texts), 1, -1):
+        chosen = [texts[round(place * (len(texts) - 1) / (most - 1))] for place in range(most)]
+        if sum(len(text.encode()) for text in chosen) <= MOST_BYTES:
+            return chosen
+    return list(texts[:1])

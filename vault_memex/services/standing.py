@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -21,7 +21,8 @@ from vault_memex.memory.amendments import (
 from vault_memex.store.catalogue import Catalogue, PropertyLinkRow
 
 _CURRENT = Validity("current")
-_TELLING = (SUPERSEDED_BY, "valid_until", "valid_from")
+_LINKING = frozenset((AMENDS, SUPERSEDED_BY))
+_TELLING = _LINKING | {"valid_until", "valid_from"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,27 +82,27 @@ class Standing:
             return self._kept
 
     def _build(self, snapshot: Snapshot, today: date) -> Standings:
-        links = [*self._catalogue.find_property_links((AMENDS, SUPERSEDED_BY)), *_find_plain_links(snapshot)]
+        telling = [note for note in snapshot.notes.values() if not _TELLING.isdisjoint(note.properties)]
+        links = [*self._catalogue.find_property_links(_LINKING), *_find_plain_links(snapshot, telling)]
         amendments = build_amendments(snapshot, links)
+        corrected = (snapshot.notes[path] for path in amendments.successors)
         fallen = {}
-        for path, note in snapshot.notes.items():
-            properties = note.properties
-            if path in amendments.successors or any(name in properties for name in _TELLING):
-                validity = check_validity(note, amendments, today)
-                if not validity.holds:
-                    fallen[path] = validity
+        for note in (*telling, *corrected):
+            validity = check_validity(note, amendments, today)
+            if not validity.holds:
+                fallen[note.path] = validity
         return Standings(snapshot, today, amendments, fallen)
 
 
-def _find_plain_links(snapshot: Snapshot) -> Iterator[PropertyLinkRow]:
+def _find_plain_links(snapshot: Snapshot, notes: Iterable[NoteRecord]) -> Iterator[PropertyLinkRow]:
     """Yield what these properties name without brackets: a number, a title, a path."""
-    for path, note in snapshot.notes.items():
+    for note in notes:
         for name in (AMENDS, SUPERSEDED_BY):
             value = note.properties.get(name)
             for item in value if isinstance(value, list) else [value]:
                 if isinstance(item, bool) or not isinstance(item, int | str) or "[[" in str(item):
                     continue
                 try:
-                    yield PropertyLinkRow(path, resolve_ref(snapshot, str(item)).note.path, name)
+                    yield PropertyLinkRow(note.path, resolve_ref(snapshot, str(item)).note.path, name)
                 except MemexError:
                     continue  # names no note; what the property says still counts

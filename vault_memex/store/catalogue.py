@@ -231,6 +231,11 @@ class Catalogue:
         with self._reading() as db:
             return passages.get_passages(db, hashes)
 
+    def find_notes(self, hashes: Iterable[str]) -> list[tuple[str, str]]:
+        """Return (hash, path) for each note that has a passage of these hashes, in no order."""
+        with self._reading() as db:
+            return passages.find_notes(db, hashes)
+
     def find_passages(self, path: str) -> tuple[PassageRow, ...]:
         """Return the passages of a note in their order."""
         with self._reading() as db:

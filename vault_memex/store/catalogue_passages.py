@@ -21,6 +21,8 @@ class PassageRow:
     chars: int
 
 
+_MOST_VALUES = 500  # in one statement
+
 _ROWS = "SELECT hash, path, ordinal, heading_path, start, end, chars FROM passages JOIN files ON files.id = note"
 
 
@@ -31,6 +33,21 @@ def get_passages(db: sqlite3.Connection, hashes: Iterable[str]) -> tuple[Passage
         found = db.execute(_ROWS + " WHERE hash = ? ORDER BY path, ordinal", (bytes.fromhex(value),))
         rows += (_build_row(row) for row in found)
     return tuple(rows)
+
+
+def find_notes(db: sqlite3.Connection, hashes: Iterable[str]) -> list[tuple[str, str]]:
+    """Return (hash, path of a note) for each note that has a passage of these hashes, in no order."""
+    values = [bytes.fromhex(value) for value in dict.fromkeys(hashes)]
+    rows: list[tuple[str, str]] = []
+    for start in range(0, len(values), _MOST_VALUES):
+        some = values[start : start + _MOST_VALUES]
+        marks = ",".join("?" * len(some))
+        found = db.execute(
+            f"SELECT DISTINCT hash, path FROM passages JOIN files ON files.id = note WHERE hash IN ({marks})",  # noqa: S608
+            some,
+        )
+        rows += ((value.hex(), path) for value, path in found)
+    return rows
 
 
 def find_passages(db: sqlite3.Connection, path: str) -> tuple[PassageRow, ...]:

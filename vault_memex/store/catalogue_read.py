@@ -110,7 +110,7 @@ def _load_changed(db: sqlite3.Connection, previous: Snapshot) -> tuple[dict[str,
     for row in db.execute(_NOTES + " WHERE changed > ?", (previous.revision,)):
         notes[row[0]] = _build_record(row)
         changed.add(row[0])
-    return (notes if len(notes) == known else dict(sorted(notes.items()))), changed
+    return (notes if len(notes) == known else {path: notes[path] for path in sorted(notes)}), changed
 
 
 def _build_record(row: tuple[str, str, str, int | None, str, str]) -> NoteRecord:
