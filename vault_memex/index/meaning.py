@@ -23,7 +23,7 @@ __all__ = ["Meaning", "MeaningState", "MeaningUnavailable", "NearAnswer", "NearQ
 
 log = logging.getLogger(__name__)
 
-IDLE_SECONDS = 900.0  # without a question or passages to embed, the child ends and its memory comes back
+IDLE_SECONDS = 300.0  # without a question or passages to embed, the child ends and its memory comes back
 PATIENCE_SECONDS = 1.5  # a search waits this long for a child that is still starting
 ANSWER_SECONDS = 5.0  # a ready child that takes longer is busy; words are the answer then
 LONG_SECONDS = 30.0  # for all neighbours of 10,000 notes, a few seconds on two cores
