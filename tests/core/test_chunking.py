@@ -199,7 +199,7 @@ def test_passages_of_any_note_are_ordered_bounded_and_lose_nothing(text: str) ->
 def test_hostile_repetition_is_chunked_in_linear_time(piece: str) -> None:
     note = parse_note("x\n\n" + piece * (60_000 // len(piece)))
 
-    assert 1 > cpu_seconds(lambda: build_passages(note, "T"))
+    assert 2 > cpu_seconds(lambda: build_passages(note, "T"))  # of a note of any size, as for parsing
 
 
 def test_scraps_alone_are_allowed_only_when_nothing_is_beside_them() -> None:
