@@ -16,7 +16,6 @@ from vault_memex.store.journal import Journal, JournalEvent, render_moment
 
 DEFAULT_DAYS = 7
 MOST_ROWS = 200
-OUTSIDE_KINDS = {"added": "added", "changed": "changed", "renamed": "renamed", "deleted": "deleted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,7 @@ class History:
                 if _is_note(file.path):
                     yield ChangeRow(
                         at=commit.at,
-                        kind=OUTSIDE_KINDS.get(file.kind, "changed"),
+                        kind=file.kind,
                         path=file.path,
                         actor="owner",
                         title=commit.subject,
