@@ -136,6 +136,7 @@ class Vault:
             standing=self.standing,
             look=self.look,
             flashbacks=self.flashbacks,
+            thresholds=self.distances.find_in_force,
             clock=clock,
         )
         self.vocabulary = Vocabulary(self.settled)

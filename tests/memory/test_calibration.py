@@ -37,13 +37,19 @@ EVEN = [i / 1000 for i in range(1001)]  # its percentile p is p / 100
 
 
 def test_a_large_vault_takes_the_percentiles_of_the_specification() -> None:
-    found = build_calibration(E5, 1000, Samples(EVEN, [0.0, 0.0005, 0.0009], EVEN)).thresholds
+    found = build_calibration("another", 1000, Samples(EVEN, [0.0, 0.0005, 0.0009], EVEN)).thresholds
 
     assert 0.001 == found.related
     assert 0.01 == found.near
     assert (0.05, 0.005) == (found.query_weak, found.query_strong)
     assert found.certain == pytest.approx(0.00066)
     assert found.duplicate == pytest.approx(0.00082)
+
+
+def test_what_answers_a_query_is_as_shipped_for_a_model_that_was_judged() -> None:
+    found = build_calibration(E5, 1000, Samples(EVEN, [0.0], EVEN), {"query_weak": 0.3}).thresholds
+
+    assert (0.3, SHIPPED[E5].query_strong) == (found.query_weak, found.query_strong)
 
 
 @pytest.mark.parametrize(

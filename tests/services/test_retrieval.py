@@ -101,3 +101,33 @@ def test_words_are_looked_up_while_meaning_is_asked_for(vault: Vault, monkeypatc
     vault.retrieval.search(SearchRequest("kiln"))
 
     assert ["asked", "words", "words", "waited"] == order
+
+
+@pytest.mark.parametrize(
+    ("fixed", "weak", "strong"),
+    [
+        ({}, ["Plan.md"], ["Plan.md"]),
+        ({"query_weak": 0.01}, [], []),
+        ({"query_strong": 0.01}, ["Plan.md"], []),
+    ],
+)
+def test_distances_that_the_person_fixed_decide_what_answers_a_query(
+    folder: Path, fixed: dict[str, float], weak: list[str], strong: list[str]
+) -> None:
+    (folder / "Plan.md").write_text("kiln paint oars bread\n", encoding="utf-8")
+    (folder / "Tea.md").write_text("tea\n", encoding="utf-8")
+    flags = {"connection": "tester", "distances": fixed}
+    opened = open_vault(folder, flags=flags, build_meaning=MeaningHere)
+    try:
+        opened.refresh()
+        assert isinstance(opened.meaning, MeaningHere)
+        opened.meaning.embed_all()
+        query = "kiln paint oars tea"
+
+        found = opened.retrieval.search(SearchRequest(query, explain=True))
+        sure = opened.retrieval.search(SearchRequest(query, mode="strict"))
+    finally:
+        opened.close(patient=False)
+
+    assert weak == [row.path for row in found.rows if row.distance is not None]
+    assert strong == [row.path for row in sure.rows]

@@ -9,7 +9,7 @@ from vault_memex.cli.opening import opened
 from vault_memex.cli.output import print_json, print_table, waiting
 from vault_memex.index.meaning import MeaningUnavailable
 from vault_memex.memory.signals import SignalSettings
-from vault_memex.memory.thresholds import MIN_NOTES, Calibration
+from vault_memex.memory.thresholds import MIN_NOTES, Calibration, is_known
 from vault_memex.vault import Vault
 
 PATIENCE = 120.0  # seconds: two hundred notes are embedded once more
@@ -99,6 +99,8 @@ def _build(vault: Vault, remark: str) -> CalibrationReport:
 def _find_origin(calibration: Calibration, name: str) -> str:
     if name in calibration.fixed:
         return "fixed in the settings"
+    if name.startswith("query_") and is_known(calibration.model):
+        return "shipped for the model"
     return "measured" if calibration.measured else "shipped"
 
 

@@ -24,6 +24,7 @@ from vault_memex.memory.thresholds import (
     Thresholds,
     check_fixed,
     get_shipped,
+    is_known,
 )
 
 BACKGROUND_PAIRS = 10_000  # a percentile of 0.1 is then the tenth smallest, not a stray one
@@ -60,11 +61,16 @@ def build_calibration(
 ) -> Calibration:
     """Return the thresholds of a vault with `notes` notes. An empty sample leaves what is shipped for the model.
 
+    What answers a query is always as shipped for a model we know: that rests on judged questions, while a vault's
+    titles held against its other notes tell only what is unlike.
+
     `fixed` holds values that the person set: they win. Raises InvalidArgument for one that is no distance.
     """
     shipped = get_shipped(model)
     measured = notes >= MIN_NOTES and len(samples.background) > 0
     found = _measure(shipped, notes, samples) if measured else shipped
+    if is_known(model):
+        found = replace(found, query_weak=shipped.query_weak, query_strong=shipped.query_strong)
     values = check_fixed(fixed or {})
     return Calibration(model, notes, replace(found, **values), measured, tuple(sorted(values)))
 

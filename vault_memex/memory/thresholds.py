@@ -63,6 +63,11 @@ def get_shipped(model: str) -> Thresholds:
     return SHIPPED.get(model.rpartition("/")[2], _UNKNOWN_MODEL)
 
 
+def is_known(model: str) -> bool:
+    """Whether thresholds are shipped that were measured with the model."""
+    return model.rpartition("/")[2] in SHIPPED
+
+
 def check_fixed(values: Mapping[str, object]) -> dict[str, float]:
     """Return thresholds from the configuration. Raises InvalidArgument naming the key that is unknown or wrong."""
     known = [f.name for f in fields(Thresholds)]

@@ -8,7 +8,7 @@ from vault_memex.config import Config
 from vault_memex.core.snapshot import Snapshot
 from vault_memex.index.meaning import LONG_SECONDS, Meaning
 from vault_memex.memory.kept_calibration import CALIBRATION, KeptCalibration, is_due, parse_kept
-from vault_memex.memory.thresholds import Calibration, fix_thresholds, get_shipped
+from vault_memex.memory.thresholds import Calibration, Thresholds, fix_thresholds, get_shipped
 from vault_memex.store.catalogue import Catalogue
 
 
@@ -29,6 +29,10 @@ class Distances:
         if self._is_due(kept, whole=True):
             self._meaning.calibrate_later()
         return self._fix(kept)
+
+    def find_in_force(self) -> Thresholds:
+        """Return the distances in force now, without beginning to measure: a search has no time to spare."""
+        return self._fix(self.find_kept()).thresholds
 
     def measure(self, *, whole: bool = False, patience: float = LONG_SECONDS) -> Calibration:
         """Return the distances after measuring what is due; `whole`: also copies and queries, which takes longer.

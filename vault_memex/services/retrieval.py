@@ -17,7 +17,7 @@ from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.errors import InvalidArgument
 from vault_memex.index.meaning import PATIENCE_SECONDS, Meaning, MeaningUnavailable
 from vault_memex.memory.flashbacks import Flashback
-from vault_memex.memory.thresholds import get_shipped
+from vault_memex.memory.thresholds import Thresholds
 from vault_memex.services.flashbacks import Flashbacks
 from vault_memex.services.rows import RowBuilder, SearchRow
 from vault_memex.services.standing import Standing, Standings
@@ -125,13 +125,14 @@ class Retrieval:
         standing: Standing,
         look: Callable[[], tuple[Snapshot, str | None]],
         flashbacks: Flashbacks,
+        thresholds: Callable[[], Thresholds],
         clock: Callable[[], datetime],
     ) -> None:
         self._catalogue = catalogue
         self._meaning = meaning
         self._standing = standing
         self._flashbacks = flashbacks
-        self._thresholds = get_shipped(meaning.model)
+        self._thresholds = thresholds
         self._rows = rows
         self._look = look
         self._clock = clock
@@ -235,7 +236,7 @@ class Retrieval:
     def _place_near(self, near: Sequence[Near], allowed: Mapping[str, NoteRecord]) -> Sequence[Hit]:
         distances = {n.hash: n.distance for n in near}
         rows = self._catalogue.get_passages(distances)
-        cutoff = self._thresholds.query_weak
+        cutoff = self._thresholds().query_weak
         return [
             Hit(row.path, 1 - distances[row.hash], row.ordinal)
             for row in rows
@@ -298,6 +299,7 @@ class Retrieval:
         matching = (
             {h.path for h in self._catalogue.search_words(build_match(query, "exact"))} if query.exact else None
         )
+        query_strong = self._thresholds().query_strong
         strong = {}
         for note in ranked:
             if matching is not None and note.path not in matching:
@@ -308,7 +310,7 @@ class Retrieval:
                 all_words=note.tier == "all_words",
                 phrases=note.exact == 1,
                 distance=note.distance,
-                query_strong=self._thresholds.query_strong,
+                query_strong=query_strong,
                 missing_words=missing,
             )
             if reason is not None and not allowed[note.path].pending:
