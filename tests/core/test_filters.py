@@ -51,112 +51,112 @@ def make_record(path: str = "Projects/2026/Plan.md", **fields: Any) -> NoteRecor
 NOTE = make_record(properties=PROPERTIES, tags=("100%", "a_c", "back\\slash", "Area/Work"), aliases=("The Plan",))
 
 
-@pytest.mark.parametrize(
-    ("properties", "expected"),
-    [
-        ({"priority": 3}, True),  # case 37
-        ({"priority": "3"}, False),  # case 37; requirement 1-15: a number never equals text
-        ({"priority": 3.0}, True),  # case 38
-        ({"flag": True}, True),  # case 39
-        ({"flag": "true"}, False),
-        ({"flag": 1}, False),
-        ({"priority": True}, False),
-        ({"priority": {"$gt": 2, "$lt": 4}}, True),  # case 40
-        ({"priority": {"gt": 2}}, True),
-        ({"priority": {"gt": 3}}, False),
-        ({"priority": {"$gte": 3, "$lte": 3.0}}, True),
-        ({"conf": {"$lt": 1}}, True),
-        ({"word": {"$lt": 5}}, False),  # case 41
-        ({"due": {"$gt": 2000}}, False),  # case 42
-        ({"due": {"$between": ["2025-03-01", "2025-03-31"]}}, True),  # case 43
-        ({"due": {"$between": ["2025-03-10", "2025-03-10"]}}, True),
-        ({"at": {"$lte": "2025-03-10"}}, True),  # case 44: a date bound covers its day
-        ({"at": {"$lt": "2025-03-10"}}, False),
-        ({"at": {"$gt": "2025-03-10"}}, False),
-        ({"at": {"$gt": "2025-03-10T11:00:00"}}, True),
-        ({"list": ["red"]}, True),  # case 45
-        ({"list": {"$contains": "red"}}, True),
-        ({"list": ["RED"]}, False),  # case 46
-        ({"list": "red"}, True),  # case 47; requirement 1-15: equal, or the list contains it
-        ({"list": ["red", "green"]}, False),  # case 48
-        ({"list": ["Blue", "red"]}, True),
-        ({"word": ["high"]}, True),  # requirement 1-16
-        ({"list": {"$in": ["red"]}}, True),  # case 49
-        ({"word": {"$in": ["low", "high"]}}, True),
-        ({"word": {"$in": ["low"]}}, False),
-        ({"status": "active"}, False),  # case 50
-        ({"status": {"$contains": "ACT"}}, True),  # requirement 1-21
-        ({"priority": {"$contains": 3}}, True),
-        ({"nested.deep.n": {"$gt": 4}}, True),  # case 51
-        ({"nested.owner": "ana"}, True),
-        ({"nested.owner.x": "ana"}, False),
-        ({"people.name": "Bo"}, True),  # requirement 1-20
-        ({"people.name": ["Ana", "Bo"]}, True),
-        ({"a.b": "literal"}, True),
-        ({"a.b": "path"}, False),
-        ({"a.c": 1}, True),
-        ({"missing": None}, True),  # case 53
-        ({"nothing": None}, True),
-        ({"empty": None}, False),
-        ({"empty": ""}, True),
-        ({"missing": "x"}, False),
-        ({"word": {"$exists": True}}, True),  # case 54
-        ({"nothing": {"$exists": True}}, False),
-        ({"nothing": {"$exists": False}}, True),
-        ({"missing": {"$exists": False}}, True),
-        ({"tags": ["100%"]}, True),  # case 55
-        ({"tags": "100-percent"}, False),
-        ({"tags": "abc"}, False),
-        ({"tags": "a_c"}, True),
-        ({"tags": "back\\slash"}, True),
-        ({"aliases": "The Plan"}, True),
-        ({"word": {"$ne": "high"}}, False),
-        ({"word": {"$ne": "low"}}, True),
-        ({"missing": {"$ne": "low"}}, True),
-        ({"nothing": {"$ne": None}}, False),
-        ({"list": {"$ne": "red"}}, False),
-        ({"numbers": {"$gt": 2, "$lt": 4}}, False),  # one element must meet both
-        ({"numbers": {"$gt": 4}}, True),
-        ({"flag": {"$gt": 0}}, False),
-        ({"café": "café"}, True),
-        ({"价格": {"$gte": 9}}, True),
-        ({"priority": 3, "word": "low"}, False),
-        ({}, True),
-        ('{"priority": 3}', True),
-    ],
-)
+PROPERTY_FILTERS: list[tuple[object, bool]] = [
+    ({"priority": 3}, True),  # case 37
+    ({"priority": "3"}, False),  # case 37; requirement 1-15: a number never equals text
+    ({"priority": 3.0}, True),  # case 38
+    ({"flag": True}, True),  # case 39
+    ({"flag": "true"}, False),
+    ({"flag": 1}, False),
+    ({"priority": True}, False),
+    ({"priority": {"$gt": 2, "$lt": 4}}, True),  # case 40
+    ({"priority": {"gt": 2}}, True),
+    ({"priority": {"gt": 3}}, False),
+    ({"priority": {"$gte": 3, "$lte": 3.0}}, True),
+    ({"conf": {"$lt": 1}}, True),
+    ({"word": {"$lt": 5}}, False),  # case 41
+    ({"due": {"$gt": 2000}}, False),  # case 42
+    ({"due": {"$between": ["2025-03-01", "2025-03-31"]}}, True),  # case 43
+    ({"due": {"$between": ["2025-03-10", "2025-03-10"]}}, True),
+    ({"at": {"$lte": "2025-03-10"}}, True),  # case 44: a date bound covers its day
+    ({"at": {"$lt": "2025-03-10"}}, False),
+    ({"at": {"$gt": "2025-03-10"}}, False),
+    ({"at": {"$gt": "2025-03-10T11:00:00"}}, True),
+    ({"list": ["red"]}, True),  # case 45
+    ({"list": {"$contains": "red"}}, True),
+    ({"list": ["RED"]}, False),  # case 46
+    ({"list": "red"}, True),  # case 47; requirement 1-15: equal, or the list contains it
+    ({"list": ["red", "green"]}, False),  # case 48
+    ({"list": ["Blue", "red"]}, True),
+    ({"word": ["high"]}, True),  # requirement 1-16
+    ({"list": {"$in": ["red"]}}, True),  # case 49
+    ({"word": {"$in": ["low", "high"]}}, True),
+    ({"word": {"$in": ["low"]}}, False),
+    ({"status": "active"}, False),  # case 50
+    ({"status": {"$contains": "ACT"}}, True),  # requirement 1-21
+    ({"priority": {"$contains": 3}}, True),
+    ({"nested.deep.n": {"$gt": 4}}, True),  # case 51
+    ({"nested.owner": "ana"}, True),
+    ({"nested.owner.x": "ana"}, False),
+    ({"people.name": "Bo"}, True),  # requirement 1-20
+    ({"people.name": ["Ana", "Bo"]}, True),
+    ({"a.b": "literal"}, True),
+    ({"a.b": "path"}, False),
+    ({"a.c": 1}, True),
+    ({"missing": None}, True),  # case 53
+    ({"nothing": None}, True),
+    ({"empty": None}, False),
+    ({"empty": ""}, True),
+    ({"missing": "x"}, False),
+    ({"word": {"$exists": True}}, True),  # case 54
+    ({"nothing": {"$exists": True}}, False),
+    ({"nothing": {"$exists": False}}, True),
+    ({"missing": {"$exists": False}}, True),
+    ({"tags": ["100%"]}, True),  # case 55
+    ({"tags": "100-percent"}, False),
+    ({"tags": "abc"}, False),
+    ({"tags": "a_c"}, True),
+    ({"tags": "back\\slash"}, True),
+    ({"aliases": "The Plan"}, True),
+    ({"word": {"$ne": "high"}}, False),
+    ({"word": {"$ne": "low"}}, True),
+    ({"missing": {"$ne": "low"}}, True),
+    ({"nothing": {"$ne": None}}, False),
+    ({"list": {"$ne": "red"}}, False),
+    ({"numbers": {"$gt": 2, "$lt": 4}}, False),  # one element must meet both
+    ({"numbers": {"$gt": 4}}, True),
+    ({"flag": {"$gt": 0}}, False),
+    ({"café": "café"}, True),
+    ({"价格": {"$gte": 9}}, True),
+    ({"priority": 3, "word": "low"}, False),
+    ({}, True),
+    ('{"priority": 3}', True),
+]
+
+
+@pytest.mark.parametrize(("properties", "expected"), PROPERTY_FILTERS)
 def test_a_property_filter_finds_the_note(properties: object, expected: bool) -> None:
     assert expected == check_filters(parse_filters(properties=properties), NOTE)
 
 
-@pytest.mark.parametrize(
-    "properties",
-    [
-        {"nested": {"owner": "ana"}},  # case 52
-        {"x": {}},  # case 56
-        {"x": []},
-        {"x": {"$in": []}},
-        {"x": {"$in": "a"}},
-        {"x": {"$between": [1]}},
-        {"x": {"$gt": None}},
-        {"x": {"$gt": True}},
-        {"bad key": 1},
-        {"": 1},
-        {"x": {"$gt": 10**400}},
-        {"x": float("nan")},
-        {"x": {"$between": [5, 1]}},  # case 57
-        {"x": {"$between": [1, "a"]}},
-        {"x": {"$contains": ""}},
-        {"x": {"$exists": "yes"}},
-        {"x": {"$regex": "a"}},
-        {"x": [["a"]]},
-        "not json",
-        "[" * 100_000,
-        "[1]",
-        [1],
-        3,
-    ],
-)
+WRONG_PROPERTY_FILTERS: list[object] = [
+    {"nested": {"owner": "ana"}},  # case 52
+    {"x": {}},  # case 56
+    {"x": []},
+    {"x": {"$in": []}},
+    {"x": {"$in": "a"}},
+    {"x": {"$between": [1]}},
+    {"x": {"$gt": None}},
+    {"x": {"$gt": True}},
+    {"bad key": 1},
+    {"": 1},
+    {"x": {"$gt": 10**400}},
+    {"x": float("nan")},
+    {"x": {"$between": [5, 1]}},  # case 57
+    {"x": {"$between": [1, "a"]}},
+    {"x": {"$contains": ""}},
+    {"x": {"$exists": "yes"}},
+    {"x": {"$regex": "a"}},
+    {"x": [["a"]]},
+    "not json",
+    "[" * 100_000,
+    "[1]",
+    [1],
+    3,
+]
+
+
+@pytest.mark.parametrize("properties", WRONG_PROPERTY_FILTERS)
 def test_a_wrong_property_filter_is_refused_with_what_may_be_written(properties: object) -> None:
     with pytest.raises(InvalidArgument, match=r"\bis\b|[Ww]rite|Known") as caught:
         parse_properties(properties)

@@ -36,24 +36,23 @@ TREE = finder(
     ]
 )
 
-TEAMS = finder(
-    [
-        "Roadmap.md",
-        "teams/kelp/Roadmap.md",
-        "teams/kelp/archive/Roadmap.md",
-        "teams/otter/Roadmap.md",
-        "teams/otter/Index.md",
-        "teams/kelp/Index.md",
-        "teams/kelp/plans/Q3.md",
-        "logs/2031/Index.md",
-        "Solo.md",
-        "media/chart.png",
-        "media/chart.md",
-        "Budget v1.2.md",
-        "teams/otter/Kelp.md",
-        "teams/Kelp.md",
-    ]
-)
+TEAM_FILES = [
+    "Roadmap.md",
+    "teams/kelp/Roadmap.md",
+    "teams/kelp/archive/Roadmap.md",
+    "teams/otter/Roadmap.md",
+    "teams/otter/Index.md",
+    "teams/kelp/Index.md",
+    "teams/kelp/plans/Q3.md",
+    "logs/2031/Index.md",
+    "Solo.md",
+    "media/chart.png",
+    "media/chart.md",
+    "Budget v1.2.md",
+    "teams/otter/Kelp.md",
+    "teams/Kelp.md",
+]
+TEAMS = finder(TEAM_FILES)
 
 
 @pytest.mark.parametrize(
@@ -86,27 +85,27 @@ def test_a_link_means_the_file_it_means_in_obsidian(target: str, source: str, pa
     assert path == resolve_link(target, source, TREE).path
 
 
-@pytest.mark.parametrize(
-    ("target", "source", "path"),
-    [
-        ("Roadmap", "teams/kelp/Index.md", "Roadmap.md"),
-        ("Index", "teams/otter/Roadmap.md", "teams/otter/Index.md"),
-        ("Index", "logs/2031/Index.md", "logs/2031/Index.md"),
-        ("kelp/Roadmap", "Solo.md", "teams/kelp/Roadmap.md"),
-        ("archive/roadmap", "Solo.md", "teams/kelp/archive/Roadmap.md"),
-        ("../Roadmap", "teams/kelp/plans/Q3.md", "teams/kelp/Roadmap.md"),
-        ("/teams/otter/Roadmap", "Solo.md", "teams/otter/Roadmap.md"),
-        ("/otter/Roadmap", "Solo.md", None),
-        ("chart", "Solo.md", "media/chart.md"),
-        ("chart.png", "Solo.md", "media/chart.png"),
-        ("SOLO.MD", "teams/Kelp.md", "Solo.md"),
-        ("Budget v1.2", "teams/Kelp.md", "Budget v1.2.md"),
-        ("Budget\u00a0v1.2", "teams/Kelp.md", "Budget v1.2.md"),
-        ("Kelp", "teams/otter/Index.md", "teams/otter/Kelp.md"),
-        ("Kelp", "teams/kelp/Index.md", "teams/Kelp.md"),
-        ("../kelp/Index.md", "teams/otter/Index.md", "teams/kelp/Index.md"),
-    ],
-)
+TEAM_LINKS: list[tuple[str, str, str | None]] = [
+    ("Roadmap", "teams/kelp/Index.md", "Roadmap.md"),
+    ("Index", "teams/otter/Roadmap.md", "teams/otter/Index.md"),
+    ("Index", "logs/2031/Index.md", "logs/2031/Index.md"),
+    ("kelp/Roadmap", "Solo.md", "teams/kelp/Roadmap.md"),
+    ("archive/roadmap", "Solo.md", "teams/kelp/archive/Roadmap.md"),
+    ("../Roadmap", "teams/kelp/plans/Q3.md", "teams/kelp/Roadmap.md"),
+    ("/teams/otter/Roadmap", "Solo.md", "teams/otter/Roadmap.md"),
+    ("/otter/Roadmap", "Solo.md", None),
+    ("chart", "Solo.md", "media/chart.md"),
+    ("chart.png", "Solo.md", "media/chart.png"),
+    ("SOLO.MD", "teams/Kelp.md", "Solo.md"),
+    ("Budget v1.2", "teams/Kelp.md", "Budget v1.2.md"),
+    ("Budget\u00a0v1.2", "teams/Kelp.md", "Budget v1.2.md"),
+    ("Kelp", "teams/otter/Index.md", "teams/otter/Kelp.md"),
+    ("Kelp", "teams/kelp/Index.md", "teams/Kelp.md"),
+    ("../kelp/Index.md", "teams/otter/Index.md", "teams/kelp/Index.md"),
+]
+
+
+@pytest.mark.parametrize(("target", "source", "path"), TEAM_LINKS)
 def test_links_of_the_teams_vault(target: str, source: str, path: str | None) -> None:
     assert path == resolve_link(target, source, TEAMS).path
 

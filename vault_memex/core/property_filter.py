@@ -19,7 +19,8 @@ list must hold for the same element:
 - `$exists`: true for a value that is not null, false for null or no property.
 
 A key is looked for as written, then as a path into grouped properties: `nested.deep.n`, also through lists of
-objects, where any element will do. `tags` and `aliases` are those of the note, wherever they stand in it.
+objects, where any element will do. `tags` and `aliases` are those of the note, wherever they stand in it, and the
+values of the properties as written.
 """
 
 from __future__ import annotations
@@ -265,11 +266,9 @@ def _scalars(found: Sequence[PropertyValue]) -> Sequence[Scalar]:
 
 
 def _find_values(record: NoteRecord, key: str) -> Sequence[PropertyValue]:
-    if key == "tags":
-        return record.tags
-    if key == "aliases":
-        return record.aliases
     properties = record.properties
+    if key in ("tags", "aliases"):
+        return (*(record.tags if key == "tags" else record.aliases), *_elements((properties.get(key),)))
     if key in properties:
         return (properties[key],)
     return tuple(_find_inside(properties, key.split("."))) if "." in key else ()

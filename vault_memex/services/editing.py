@@ -93,7 +93,7 @@ class Editing:
         check_role(self._config.role)
         check_save_request(request)
         request = replace(request, title=tidy_title(request.title))
-        folder = check_folder(request.folder or self._config.new_note_folder)
+        folder = check_folder(self._files, request.folder or self._config.new_note_folder)
         amended = self._reading.find_note(request.amends, writing=True)[0] if request.amends else None
         draft_path = find_free_path(self._files, self._snapshot(), folder, request.title, allow_namesake=True)
         comparison = self._duplicates.compare(request, draft_path, amended.path if amended else None)
@@ -192,7 +192,7 @@ class Editing:
 
     def _plan_move(self, record: NoteRecord, request: EditRequest, *, retitled: bool) -> str | None:
         """Return the note's new path, or None when it stays."""
-        folder = record.folder if request.folder is None else check_folder(request.folder)
+        folder = record.folder if request.folder is None else check_folder(self._files, request.folder)
         name = base_of(record.path)
         followed = name_key(stem_of(name)) == name_key(stem_of(file_name_for_title(record.title)))
         if retitled and request.title is not None and followed:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import name_key, stem_of, without_md
-from vault_memex.errors import AlreadyExists, ReservedFolder
+from vault_memex.errors import AlreadyExists, PathOutsideVault, ReservedFolder
 from vault_memex.store.files import VaultFiles
 from vault_memex.store.names import file_name_for_title, numbered_name
 
 
-def check_folder(folder: str) -> str:
-    """Return the folder as it is written in paths. Raises ReservedFolder where notes may not be."""
+def check_folder(files: VaultFiles, folder: str) -> str:
+    """Return the folder as it is written in paths. Raises ReservedFolder where notes may not be.
+
+    `/Projects` is the vault's own folder; a path of the whole machine is refused rather than built inside the vault.
+    """
     parts = [part.strip() for part in folder.replace("\\", "/").split("/") if part.strip()]
     if any(part.startswith(".") for part in parts) or parts[:1] == ["_memex"]:
         raise ReservedFolder(f"folder = {folder!r}: hidden folders and _memex are not for notes. Name another.")
+    if len(parts) > 1 and folder.lstrip().startswith(("/", "\\")) and not (files.root / parts[0]).exists():
+        raise PathOutsideVault(
+            f"folder = {folder!r} is not in the vault. Write it from the vault's top, without `/`."
+        )
     return "/".join(parts)
 
 
