@@ -42,7 +42,7 @@ def test_a_large_vault_takes_the_percentiles_of_the_specification() -> None:
     assert 0.001 == found.related
     assert 0.01 == found.near
     assert (0.05, 0.005) == (found.query_weak, found.query_strong)
-    assert found.certain == pytest.approx(0.00066)
+    assert found.certain == pytest.approx(0.7 * 0.00082)
     assert found.duplicate == pytest.approx(0.00082)
 
 
@@ -62,7 +62,13 @@ def test_related_is_the_distance_below_which_a_note_has_about_one_other(notes: i
 def test_a_duplicate_is_never_farther_than_what_is_related() -> None:
     found = build_calibration(E5, 1000, Samples(EVEN, [0.5] * 10)).thresholds
 
-    assert found.certain == found.duplicate == found.related
+    assert found.duplicate == found.related
+
+
+def test_what_is_refused_lies_nearer_than_what_is_said_even_when_copies_lie_far() -> None:
+    found = build_calibration(E5, 1000, Samples(EVEN, [0.5] * 10)).thresholds
+
+    assert 0.0007 == found.certain < found.duplicate
 
 
 @given(

@@ -34,6 +34,7 @@ QUERY_PASSAGES = 200  # other notes' passages that each title is compared with
 
 _STRICTEST, _WIDEST = 0.1, 2.0  # percentiles of `related`
 _NEAR_FACTOR = 2.5
+_CERTAIN_SHARE = 0.7  # of `duplicate` at most: where copies lie as far as related notes, few saves are refused
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 Edit = Literal["title", "sentence", "fifth", "words"]
@@ -81,10 +82,10 @@ def _measure(shipped: Thresholds, notes: int, samples: Samples) -> Thresholds:
     near = _percentile(samples.background, max(1.0, _NEAR_FACTOR * share))
     copies, queries = samples.copies, samples.queries
     duplicate = min(related, _percentile(copies, 90) if copies else shipped.duplicate)
-    certain = min(duplicate, _percentile(copies, 70) if copies else shipped.certain)
+    certain = min(_CERTAIN_SHARE * duplicate, _percentile(copies, 70) if copies else shipped.certain)
     weak = _percentile(queries, 5) if queries else shipped.query_weak
     strong = _percentile(queries, 0.5) if queries else shipped.query_strong
-    return Thresholds(near, related, duplicate, certain, weak, strong)
+    return Thresholds(near, related, duplicate, round(certain, 6), weak, strong)
 
 
 def _percentile(values: Sequence[float], percent: float) -> float:

@@ -4,12 +4,13 @@ r"""`_memex/signals.md`: the signals as a table that people read and edit in any
 
 Columns are found by their names in the heading row, so their order and width do not matter, and other columns and
 text around the table are passed over. A `status` cell is what a person edits; small slips are understood.
+`signals_plan` writes into such a file what changed and nothing else.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -19,7 +20,7 @@ from vault_memex.memory.triage import NoteRef, SignalRow, SignalStatus, SignalTa
 
 SIGNALS_PATH = "_memex/signals.md"
 
-_COLUMNS = ("no.", "status", "until", "signal", "notes", "reason", "found", "key")
+COLUMNS = ("no.", "status", "until", "signal", "notes", "reason", "found", "key")
 _HEAD = """\
 ---
 next: {following}
@@ -30,7 +31,9 @@ What the vault pointed out, and what became of it. You may edit the column *stat
 again) or `snoozed` (new again on the day in *until*). A row that is deleted is found again if its cause is
 still there.
 """
-_NEXT = re.compile(r"^next:[ \t]*([0-9]{1,9})[ \t]*$", re.MULTILINE)
+_NEXT = re.compile(
+    r"\A\ufeff?---[ \t]*\r?\n(?:(?!---[ \t]*\r?$)[^\n]*\n)*?next:[ \t]*([0-9]{1,9})[ \t]*\r?$", re.MULTILINE
+)
 _CELL = re.compile(r"(?:\\.|[^|\\]|\\$)*")
 _NOTE = re.compile(
     r"\[\[(?P<path>[^\[\]|\\]+)(?:\\?\|(?P<shown>[^\[\]]*))?\]\]|`(?P<plain>[^`]+)`(?: \((?P<name>[^()]*)\))?"
@@ -54,45 +57,53 @@ class SignalsReading:
     notices: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class TableLine:
+    """A line of one of the program's tables in the file."""
+
+    number: int  # of the line, from 0
+    columns: tuple[str, ...]  # names in the heading, in its order, without case
+    cells: tuple[str, ...] | None  # of a row, escaped; None for the heading and the line below it
+
+    def find_cell(self, column: str) -> str:
+        """Return the cell of a column; nothing where there is none."""
+        return next((c for name, c in zip(self.columns, self.cells or (), strict=False) if name == column), "")
+
+
 def render_signals(table: SignalTable) -> str:
     """Return the whole file."""
-    lines = [_HEAD.format(following=table.following)]
-    lines.append("| " + " | ".join(_COLUMNS) + " |")
-    lines.append("|" + "--:|" + "---|" * (len(_COLUMNS) - 1))
-    for row in table.rows:
-        signal = f"{row.kind}: {row.detail}" if row.detail else row.kind
-        cells = (
-            str(row.number),
-            row.status,
-            row.until.isoformat() if row.until else "",
-            _escape(signal),
-            ", ".join(_render_note(ref) for ref in row.notes),
-            _escape(row.reason),
-            row.found.isoformat(),
-            row.key,
-        )
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([_HEAD.format(following=table.following), *render_table(table.rows)]) + "\n"
 
 
-def plan_signals(text: str, table: SignalTable) -> str:
-    """Return the file's text with another table; what people wrote around it stays. Columns of their own do not."""
-    lines = text.split("\n")
-    heads = [number for number, line in enumerate(lines) if _is_heading(line)]
-    if not heads or _NEXT.search(text) is None:
-        return render_signals(table)
-    end = heads[0]
-    while end < len(lines) and lines[end].lstrip().startswith("|"):
-        end += 1
-    fresh = render_signals(table).split("\n")
-    start = next(number for number, line in enumerate(fresh) if _is_heading(line))
-    around = "\n".join([*lines[: heads[0]], *fresh[start:-1], *lines[end:]])
-    return _NEXT.sub(f"next: {table.following}", around, count=1)
+def render_table(rows: Iterable[SignalRow]) -> list[str]:
+    """Return the lines of a table of signals."""
+    head = ["| " + " | ".join(COLUMNS) + " |", "|" + "--:|" + "---|" * (len(COLUMNS) - 1)]
+    return [*head, *("| " + " | ".join(render_cells(row).values()) + " |" for row in rows)]
+
+
+def render_cells(row: SignalRow) -> dict[str, str]:
+    """Return the text of each cell by the name of its column."""
+    return {
+        "no.": str(row.number),
+        "status": row.status,
+        "until": row.until.isoformat() if row.until else "",
+        "signal": _escape(f"{row.kind}: {row.detail}" if row.detail else row.kind),
+        "notes": ", ".join(_render_note(ref) for ref in row.notes),
+        "reason": _escape(row.reason),
+        "found": row.found.isoformat(),
+        "key": row.key,
+    }
 
 
 def _is_heading(line: str) -> bool:
     names = [cell.casefold() for cell in _split_row(line.strip())] if line.lstrip().startswith("|") else []
     return "key" in names and "status" in names
+
+
+def _is_rule(line: str) -> bool:
+    """Whether the line is the one of dashes below a heading."""
+    cells = _split_row(line.strip()) if line.lstrip().startswith("|") else []
+    return any("-" in cell for cell in cells) and all(set(cell) <= set("-: ") for cell in cells)
 
 
 def _escape(text: str) -> str:
@@ -118,38 +129,49 @@ def parse_signals(text: str, today: date) -> SignalsReading:
     rows: list[SignalRow] = []
     notices: list[str] = []
     numbers: set[int] = set()
-    for cells in _find_cells(text):
-        row = _parse_row(cells, today)
+    for line in find_table_lines(text.splitlines()):
+        if line.cells is None:
+            continue
+        row = parse_row(line, today)
         if row is None:
-            shown = " | ".join(cell for cell in cells.values() if cell)[:80]
-            notices.append(f"{SIGNALS_PATH}: this row is no signal and is left out: {shown}")
+            shown = " | ".join(cell for cell in line.cells if cell)[:80]
+            if shown:
+                notices.append(f"{SIGNALS_PATH}: this row is no signal and is left out: {shown}")
         elif row.number in numbers:
             notices.append(f"{SIGNALS_PATH}: signal {row.number} stands there twice; the first counts.")
         else:
             rows.append(row)
             numbers.add(row.number)
-            if cells["status"].casefold().strip(" *`_") not in _STATUSES:
-                notices.append(
-                    f"{SIGNALS_PATH}: {cells['status']!r} is no status of signal {row.number}; it is new."
-                )
-    found = _NEXT.search(text)
-    following = max([int(found.group(1)) if found else 1, 1, *(number + 1 for number in numbers)])
+            status = line.find_cell("status")
+            if _fold_status(status) not in _STATUSES:
+                notices.append(f"{SIGNALS_PATH}: {status!r} is no status of signal {row.number}; it is new.")
+    found = find_next(text)
+    following = max([int(text[slice(*found)]) if found else 1, 1, *(number + 1 for number in numbers)])
     return SignalsReading(SignalTable(tuple(sorted(rows, key=lambda r: r.number)), following), tuple(notices))
 
 
-def _find_cells(text: str) -> Iterator[Mapping[str, str]]:
-    """Yield the cells of each row below a heading row, by the names of the columns."""
-    columns: Sequence[str] | None = None
-    for line in text.removeprefix(BOM).splitlines():
-        if not line.lstrip().startswith("|"):
-            continue
-        cells = _split_row(line.strip())
-        if _is_heading(line):
-            columns = [cell.casefold() for cell in cells]
-        elif columns is not None and not all(set(cell) <= set("-: ") for cell in cells):
-            found = dict.fromkeys(_COLUMNS, "")
-            found.update(zip(columns, cells, strict=False))
-            yield found
+def find_next(text: str) -> tuple[int, int] | None:
+    """Return where the number of the next signal stands in the frontmatter."""
+    found = _NEXT.search(text)
+    return found.span(1) if found else None
+
+
+def find_table_lines(lines: Sequence[str]) -> Iterator[TableLine]:
+    """Yield the lines of the program's tables, in order. Tables of the person's own are passed over."""
+    columns: tuple[str, ...] | None = None
+    apart = True
+    for number, line in enumerate(lines):
+        bare = line.removeprefix(BOM).strip()
+        apart, began = not bare, apart
+        if not bare.startswith("|"):
+            columns = columns if not bare else None
+        elif _is_heading(bare):
+            columns = tuple(cell.casefold() for cell in _split_row(bare))
+            yield TableLine(number, columns, None)
+        elif began and number + 1 < len(lines) and _is_rule(lines[number + 1]):
+            columns = None  # the heading of another table
+        elif columns is not None:
+            yield TableLine(number, columns, None if _is_rule(bare) else tuple(_split_row(bare)))
 
 
 def _split_row(line: str) -> list[str]:
@@ -164,7 +186,9 @@ def _split_row(line: str) -> list[str]:
     return cells
 
 
-def _parse_row(cells: Mapping[str, str], today: date) -> SignalRow | None:
+def parse_row(line: TableLine, today: date) -> SignalRow | None:
+    """Return the signal of a row; None when it is none."""
+    cells = {name: line.find_cell(name) for name in COLUMNS}
     number = cells["no."].strip(" #")
     kind, _, detail = (part.strip() for part in _unescape(cells["signal"]).partition(":"))
     known = _find_kind(kind)
@@ -176,13 +200,17 @@ def _parse_row(cells: Mapping[str, str], today: date) -> SignalRow | None:
         number=int(number),
         key=cells["key"],
         kind=known,
-        status=_STATUSES.get(cells["status"].casefold().strip(" *`_"), "new"),
+        status=_STATUSES.get(_fold_status(cells["status"]), "new"),
         notes=tuple(_parse_note(found) for found in _NOTE.finditer(cells["notes"])),
         reason=_unescape(cells["reason"]),
         found=_parse_day(cells["found"]) or today,
         until=_parse_day(cells["until"]),
         detail=detail,
     )
+
+
+def _fold_status(text: str) -> str:
+    return text.casefold().strip(" *`_")
 
 
 def _find_kind(text: str) -> SignalKind | None:

@@ -11,11 +11,11 @@ from datetime import date
 from vault_memex.config import Config
 from vault_memex.core.changes import Change, WriteFile
 from vault_memex.core.snapshot import Snapshot
-from vault_memex.core.text import BOM
 from vault_memex.errors import InvalidArgument, MemexError, NotFound
 from vault_memex.memory.policy import check_role
 from vault_memex.memory.signals import Detection
-from vault_memex.memory.signals_file import SIGNALS_PATH, SignalsReading, parse_signals, plan_signals
+from vault_memex.memory.signals_file import SIGNALS_PATH, SignalsReading, parse_signals
+from vault_memex.memory.signals_plan import plan_signals
 from vault_memex.memory.triage import (
     SignalRow,
     SignalTable,
@@ -147,12 +147,14 @@ class Signals:
         if table == before:
             return file.revision if file is not None else ""
         edit = self.plan_table(table, file)
+        if file is not None and edit.data == file.data:
+            return file.revision
         applied = self._transactor.apply(Change(op, SIGNALS_PATH, title, (edit,), self._actor()), internal=True)
         return applied.files[0].after or ""
 
     def plan_table(self, table: SignalTable, file: FileText | None) -> WriteFile:
         """Return the write of another table."""
-        text = plan_signals(file.text.removeprefix(BOM) if file else "", table)
+        text = plan_signals(file.text if file else "", table)
         return WriteFile(SIGNALS_PATH, text.encode("utf-8"), file.revision if file else None)
 
     def _find_kept(self, file: FileText | None) -> Kept | None:
