@@ -15,6 +15,7 @@ from vault_memex import errors
 from vault_memex.cli.parser import build_parser
 from vault_memex.errors import MemexError
 from vault_memex.server.tool import ToolSpec
+from vault_memex.server.profiles import PROFILES
 from vault_memex.server.tools import ALL_TOOLS, MINIMAL, find_tools
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -47,6 +48,27 @@ SURFACE_ERRORS = {
     "DEADLINE": "The call took longer than a minute. A write may be done all the same: read the note first.",
     "INTERNAL_ERROR": "A fault in this program. The server's log (standard error) has the details.",
 }
+PROFILES_HEAD = f"""\
+{GENERATED}
+# Compatibility profiles
+
+Assistants that were taught the tools of another memory server find them here under their own names:
+
+```sh
+vault-memex serve --tools memex
+```
+
+A profile is advertised alone, and the instructions speak of its tools. Whatever is advertised, every tool of every profile
+and every tool of [tools.md](tools.md) can be called by name, as far as the role allows. All of them do their work through the
+same services, so rules for writing, limits and errors are the same.
+"""
+PROFILE_NOTES = {
+    "memex": """\
+The thirteen tools of memex. Notes are named by number there: the first call gives one to every note that has none, in
+`.memex/ids.tsv`. Arguments named `...Id` or `...Ids` are accepted under the names of [tools.md](tools.md) too. `update_note`
+replaces the whole text, so the note must have been read before, with `get_note`; when somebody changed it since, the
+call is refused. Dates, filters and the order of results are those of `search`.""",
+}
 CLI_HEAD = f"""\
 {GENERATED}
 # Command line
@@ -76,6 +98,14 @@ vault-memex doctor --calibration
 def render_tools() -> str:
     """Return docs/tools.md."""
     parts = [TOOLS_HEAD, *(_render_tool(spec) for spec in ALL_TOOLS), ERRORS_HEAD + _render_errors()]
+    return "\n".join(parts)
+
+
+def render_profiles() -> str:
+    """Return docs/profiles.md."""
+    parts = [PROFILES_HEAD]
+    for name, specs in PROFILES.items():
+        parts += [f"# Profile `{name}`", "", PROFILE_NOTES[name], "", *(_render_tool(spec) for spec in specs)]
     return "\n".join(parts)
 
 
@@ -227,7 +257,7 @@ def _row(action: argparse.Action) -> str:
     return f"| {_cell(', '.join(f'`{name}{value}`' for name in names))} | {_cell(action.help or '')} |"
 
 
-PAGES = {"tools.md": render_tools, "cli.md": render_cli}
+PAGES = {"tools.md": render_tools, "profiles.md": render_profiles, "cli.md": render_cli}
 
 
 def main() -> None:

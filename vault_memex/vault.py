@@ -309,6 +309,12 @@ class Vault:
         except (MemexError, OSError, sqlite3.ProgrammingError) as error:  # the last: closed meanwhile
             log.info("no times from git: %s", error)
 
+    def number_notes(self) -> int:
+        """Give a number to each note that has none; return how many lines that took in `.memex/ids.tsv`."""
+        with self.transactor.stores.lock.hold():
+            self.files.check_root()
+            return self.numbering.number_all()
+
     # -- for commands, which do in the foreground what a server does beside its answers
 
     def refresh(self, progress: Progress | None = None, *, verify: bool = False) -> ScanReport:
@@ -346,8 +352,7 @@ class Vault:
         """Write settings where there are none, index, and number all notes; return what was done."""
         made = self.editing.write_settings(settings)
         self.refresh()
-        with self.transactor.stores.lock.hold():
-            numbered = self.numbering.number_all()
+        numbered = self.number_notes()
         return [*made, f"numbered {numbered} notes in .memex/ids.tsv"] if numbered else made
 
     def close(self, *, patient: bool = True) -> None:

@@ -31,7 +31,8 @@ def vault(sample: Path, opening: OpenVault) -> Vault:
 @pytest.fixture(params=["auto", "legacy"])
 async def client(request: pytest.FixtureRequest, vault: Vault) -> AsyncIterator[Client]:
     role = vault.config.role
-    server = build_server(vault, find_tools(vault.config.tools, role), find_callable(role))
+    listed = find_tools(vault.config.tools, role)
+    server = build_server(vault, listed, find_callable(role, listed))
     async with Client(server, mode=request.param) as connected:
         yield connected
 

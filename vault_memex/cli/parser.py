@@ -68,7 +68,9 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument("--as", dest="connection", metavar="NAME", help="name of this connection in the journal")
     command.add_argument("--role", choices=("reader", "agent", "curator"), help="what it may do (default: agent)")
     command.add_argument(
-        "--tools", metavar="SET", help="minimal, core (default), insights, full, or names with + and -"
+        "--tools",
+        metavar="SET",
+        help="minimal, core (default), insights, full, or names with + and -; or one profile: memex",
     )
     command.add_argument("--commit", choices=("auto", "each", "batch", "off"), help="git commits per write")
     command.add_argument("--model", help="embedding model, an ONNX folder, or none")

@@ -22,7 +22,8 @@ def run(options: argparse.Namespace) -> int:
         cache = Path(options.cache_dir).expanduser() if options.cache_dir else None
         vault = open_vault(find_vault(options.vault), cache_dir=cache, flags=flags)
         role = vault.config.role
-        server = build_server(vault, find_tools(vault.config.tools, role), find_callable(role), owns_process=True)
+        listed = find_tools(vault.config.tools, role)
+        server = build_server(vault, listed, find_callable(role, listed), owns_process=True)
     server.run()
     return 0
 

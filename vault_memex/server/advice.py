@@ -19,13 +19,14 @@ def render_similar(similar: Sequence[Duplicate]) -> str:
 def render_advice(answer: WriteAnswer) -> str:
     """Return hints and flashbacks of a write; empty when there are none."""
     hints = _render_hints(answer.hints) if answer.hints is not None else ()
-    signal = [_render_signal(answer.signal_hint)] if answer.signal_hint is not None else []
+    signal = [render_signal_hint(answer.signal_hint, "insights")] if answer.signal_hint is not None else []
     return join_lines([*hints, *signal, *render_flashback_lines(answer.flashbacks)])
 
 
-def _render_signal(hint: SignalHint) -> str:
+def render_signal_hint(hint: SignalHint, tool: str) -> str:
+    """Return the one signal to offer, and the tool that has the rest."""
     number = "" if hint.signal is None else f" {hint.signal}"
-    return f"signal{number} · {hint.type}: {hint.reason} Mention it once if it helps; `insights` has the rest."
+    return f"signal{number} · {hint.type}: {hint.reason} Mention it once if it helps; `{tool}` has the rest."
 
 
 def render_flashback_lines(flashbacks: Sequence[Flashback]) -> list[str]:

@@ -30,7 +30,7 @@ from mcp.types import (
 from vault_memex import __version__
 from vault_memex.core.text import render_line
 from vault_memex.errors import MemexError, NotFound, render_error
-from vault_memex.server.instructions import render_instructions
+from vault_memex.server.instructions import find_names, rename_tools, render_instructions
 from vault_memex.server.lines import LONGEST_NAME, MOST_NAMES, cut, join_lines
 from vault_memex.server.tool import Answer, ToolSpec
 from vault_memex.server.transport import CheckedStream
@@ -67,6 +67,7 @@ class MemexServer(MCPServer[Vault]):
         self.vault = vault
         self.listed = tuple(listed)
         self.callable_specs = callable_specs
+        self._names = find_names([spec.name for spec in listed])
 
     async def list_tools(self) -> list[Tool]:
         """Return the advertised tools, most needed first."""
@@ -90,7 +91,7 @@ class MemexServer(MCPServer[Vault]):
             return _success(spec, answer)
         except MemexError as error:
             remark = self.vault.background.find_remark() if isinstance(error, NotFound) else None
-            return _failure("\n".join(filter(None, (_error_text(error), remark))))
+            return _failure("\n".join(filter(None, (_error_text(error, self._names), remark))))
         except TimeoutError:
             return _failure(
                 f"DEADLINE: {name} took longer than {DEADLINE_SECONDS:.0f} s. "
@@ -162,15 +163,19 @@ def _disk_error_text(error: OSError | sqlite3.Error, spec: ToolSpec[Any]) -> str
     return f"{code}: {render_line(what)}. {again} `vault-memex doctor` checks vault and index."
 
 
-def _error_text(error: MemexError) -> str:
-    """Return code and sentence, then the fields that the sentence does not say, as one line of JSON."""
+def _error_text(error: MemexError, names: Mapping[str, str]) -> str:
+    """Return code and sentence, then the fields that the sentence does not say, as one line of JSON.
+
+    The sentence speaks of tools by the names under which they are advertised.
+    """
     fields = {
         name: _bounded(value)
         for name, value in render_error(error).items()
         if name not in {"code", "message"} and not _is_said(name, value, error.message)
     }
     tail = [json.dumps(fields, ensure_ascii=False)] if fields else []
-    return join_lines([f"{error.code}: {cut(error.message, LONGEST_MESSAGE)}", *tail])
+    message = rename_tools(cut(error.message, LONGEST_MESSAGE), names)
+    return join_lines([f"{error.code}: {message}", *tail])
 
 
 def _bounded(value: Any) -> Any:

@@ -95,6 +95,15 @@ class Reading:
         self._catalogue = catalogue
         self._indexer = indexer
         self._snapshot = snapshot
+        self._shown: dict[str, str] = {}
+
+    def note_shown(self, path: str, revision: str) -> None:
+        """Remember that the caller was shown a note as it is at this revision."""
+        self._shown[path] = revision
+
+    def find_shown(self, path: str) -> str:
+        """Return the revision of a note that the caller was last shown; empty when it was not."""
+        return self._shown.get(path, "")
 
     def find_note(self, ref: str, *, writing: bool = False) -> tuple[NoteRecord, FileText, tuple[str, ...]]:
         """Return the note that a ref means, its file as it is now, and the paths of notes of equal title.
@@ -173,6 +182,7 @@ class Reading:
         end = find_safe_cut(text, start + request.max_chars)
         if end <= start < len(text):  # one visible character longer than the limit
             end = min(len(text), start + request.max_chars)
+        self.note_shown(record.path, file.revision)
         links = self._catalogue.find_links(record.path)
         backlinks = self._catalogue.find_backlinks(record.path)
         sliced = start > 0 or end < len(text)
