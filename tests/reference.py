@@ -14,8 +14,8 @@ from typing import Any, get_args, get_type_hints
 from vault_memex import errors
 from vault_memex.cli.parser import build_parser
 from vault_memex.errors import MemexError
-from vault_memex.server.tool import ToolSpec
 from vault_memex.server.profiles import PROFILES
+from vault_memex.server.tool import ToolSpec
 from vault_memex.server.tools import ALL_TOOLS, MINIMAL, find_tools
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -139,17 +139,25 @@ def _render_arguments(spec: ToolSpec[Any]) -> Iterator[str]:
 def _type_of(shape: Mapping[str, Any]) -> str:
     if "enum" in shape:
         return " or ".join(f"`{value}`" for value in shape["enum"] if value != "")
-    kind = shape.get("type", "")
-    if isinstance(kind, list):  # a value or nothing
-        kind = next(one for one in kind if one != "null")
+    kinds = _kinds(shape)
+    if len(kinds) > 1:
+        return " or ".join(dict.fromkeys(_type_of({"type": one}) for one in kinds))
+    kind = kinds[0]
     if kind == "array":
-        items = shape.get("items", {}).get("type", "value")
-        return {"string": "list of texts", "object": "list of objects"}.get(items, f"list of {items}s")
+        items = " or ".join(_kinds(shape.get("items", {})))
+        names = {"string": "texts", "object": "objects", "integer or string": "numbers or texts", "": "values"}
+        return f"list of {names[items]}"
     if kind in ("integer", "number"):
         low, high = shape.get("minimum"), shape.get("maximum")
         span = f" {low} to {high}" if high is not None else f" from {low}" if low is not None else ""
         return f"number{span}"
     return {"string": "text", "boolean": "true or false", "object": "object"}.get(kind, kind)
+
+
+def _kinds(shape: Mapping[str, Any]) -> Sequence[str]:
+    """Return the JSON types of a value, without the one that says there may be none."""
+    kind = shape.get("type", "")
+    return [one for one in kind if one != "null"] if isinstance(kind, list) else [kind]
 
 
 def _shown(default: object) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp.types import CallToolResult
+from mcp import Client
 
 from tests.conftest import OpenVault
-from tests.server.conftest import Call, serve_command, text_of
+from tests.server.conftest import Call, text_of
 from vault_memex.errors import InvalidArgument
 from vault_memex.server.instructions import LIMIT
 from vault_memex.server.profiles import PROFILES
