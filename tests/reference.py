@@ -74,8 +74,8 @@ CLI_HEAD = f"""\
 # Command line
 
 `vault-memex COMMAND --help` says the same. Results are on standard output, progress and errors on standard error.
-Status 0: done. 1: `search` found nothing, or `doctor` found something to mend. 2: an error you can mend; it is one
-line. 130: interrupted.
+Status 0: done. 1: `search` or `graph show` found nothing, or `doctor` found something to mend. 2: an error you can
+mend; it is one line. 130: interrupted.
 
 ```sh
 vault-memex init
@@ -85,6 +85,7 @@ vault-memex search --tag project --property 'priority={{$gte: 2}}'
 vault-memex search --since 2026-11-01 --limit 5 --json
 vault-memex get 'Kiln Berta' --section Habits
 vault-memex insights --type dangling_link
+vault-memex graph show --tag studio
 vault-memex status
 vault-memex doctor
 vault-memex doctor --calibration
@@ -244,10 +245,17 @@ def render_cli() -> str:
 
 
 def find_commands() -> Mapping[str, argparse.ArgumentParser]:
-    """Return the parser of each command, by name."""
-    (group,) = (a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction))
-    commands: Mapping[str, argparse.ArgumentParser] = group.choices
-    return commands
+    """Return the parser of each command, by name; those of a group as `group part`."""
+    return dict(_find_parsers(build_parser(), ""))
+
+
+def _find_parsers(parser: argparse.ArgumentParser, prefix: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not groups:
+        yield prefix.strip(), parser
+    for group in groups:
+        for name, part in group.choices.items():
+            yield from _find_parsers(part, f"{prefix} {name}")
 
 
 def _usage(action: argparse.Action) -> str:

@@ -24,6 +24,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_search(commands)
     _add_get(commands)
     _add_insights(commands)
+    _add_graph(commands)
     _add_status(commands)
     _add_doctor(commands)
     _add_demo(commands)
@@ -39,10 +40,15 @@ def _lazily(module: str) -> Callable[[argparse.Namespace], int]:
 
 
 def _command(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help_text: str, *, vault: bool = True
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    help_text: str,
+    *,
+    vault: bool = True,
+    module: str = "",
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=help_text, description=help_text)
-    command.set_defaults(run=_lazily(name))
+    command.set_defaults(run=_lazily(module or name))
     if vault:
         command.add_argument(
             "--vault",
@@ -163,6 +169,26 @@ def _add_insights(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         help="with --dismiss: all unresolved links of that note, future ones too",
     )
     _add_json(command)
+
+
+def _add_graph(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    help_text = "See the vault as a graph of notes, links and entities."
+    group = commands.add_parser("graph", help=help_text, description=help_text)
+    parts = group.add_subparsers(metavar="PART", required=True)
+    _add_graph_show(parts)
+
+
+def _add_graph_show(parts: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(parts, "show", "Draw the vault as one web page that works offline.", module="graph")
+    command.add_argument(
+        "--out", metavar="FILE", help="where to write it, *.html (default: graph.html in the index's folder)"
+    )
+    command.add_argument("--open", action="store_true", help="show it in the web browser")
+    command.add_argument(
+        "--tag", action="append", default=[], metavar="TAG", help="must be on the note; may be repeated"
+    )
+    command.add_argument("--layer", choices=("past", "state", "rule"), default="", help="of the note")
+    command.add_argument("--type", default="", metavar="ENTITY_TYPE", help="only entities of this type")
 
 
 def _add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -185,6 +185,11 @@ class Catalogue:
         with self._reading() as db:
             return links.load_linked_notes(db)
 
+    def load_note_links(self) -> list[tuple[str, str, str | None]]:
+        """Return (source, target, property) of all links between two notes, in no order."""
+        with self._reading() as db:
+            return links.load_note_links(db)
+
     # -- words
 
     def search_words(

@@ -190,6 +190,14 @@ def load_linked_notes(db: sqlite3.Connection) -> dict[str, set[str]]:
     return found
 
 
+def load_note_links(db: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
+    """Return (source, target, property) of all links between two notes, in no order; property None in the body."""
+    return db.execute(
+        "SELECT source.path, target.path, property FROM links JOIN files AS source ON source.id = links.source"
+        " JOIN files AS target ON target.id = links.resolved AND target.is_note WHERE resolved != source"
+    ).fetchall()
+
+
 _STEP = """
 SELECT other, count(*) FROM (
     SELECT resolved AS other FROM links WHERE source IN (SELECT value FROM json_each(?1)) AND resolved IS NOT NULL
