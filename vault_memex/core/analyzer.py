@@ -94,7 +94,7 @@ def is_paired(term: str) -> bool:
 
 
 def is_stop_term(term: str) -> bool:
-    """Whether the term says nothing by itself: an English or Russian stop word, a pair of a Chinese question."""
+    """Whether the term says nothing by itself: a stop word, a pair of a Chinese question."""
     return term in STOP_WORDS or (_HAN_STOP_PAIR.match(term) is not None and term not in _HAN_WORDS)
 
 
@@ -173,13 +173,14 @@ def _fold_word(word: str) -> str:
 _STOP_TEXT = """
 a an the and or of to in on at by for from with as is are was were be been being do does did has have had what when
 where which who whom whose why how that this these those it its i you he she they we me my your his her their our
-him them about into than then there can could would should will shall may might must not no so if
+him them about into than then there can could would should will shall may might must not no so if while during
 и в во на с со к ко о об от до за из у по для что как где когда кто какой какая какое какие каких каком какую
 почему зачем чей это эта этот эти был была было были быть есть ли же бы не но а или то при
+무엇 뭐 누구 누가 언제 어디 어디서 어디에 왜 어떻게 어떤 어느 얼마
 """
 
-STOP_WORDS = frozenset(analyze(_STOP_TEXT))
-"""Terms that say nothing by themselves in English and Russian."""
+STOP_WORDS = frozenset(find_terms(_STOP_TEXT))
+"""Terms that say nothing by themselves in English, Russian and Korean."""
 
 _HAN_STOP_PAIR = re.compile("(?:.?[什么麼谁誰的].?|.[哪吗嗎呢]|哪[些个個里裡年位种種一])\\Z")
 _HAN_WORDS = frozenset(("什锦", "目的", "标的", "的士", "的确", "的確"))

@@ -84,6 +84,18 @@ def find_same_name(query: Query, record: NoteRecord, path_segments: bool = False
     return None
 
 
+def find_by_place_or_former_title(query: Query, records: Iterable[NoteRecord]) -> Iterator[NoteRecord]:
+    """Yield the notes with a folder or a former title that is called like the query; no search by words finds them."""
+    wanted = _name_of_query(query.text)
+    first = wanted.partition(" ")[0]
+    for record in records if wanted else ():
+        segments = without_md(record.path).split("/")
+        # As above: most paths are ruled out before they are folded.
+        called = (first in record.path.casefold() or not record.path.isascii()) and wanted in map(_name, segments)
+        if called or (record.former_titles and wanted in map(_name, record.former_titles)):
+            yield record
+
+
 def count_words(query: Query, fields: Iterable[Sequence[str]]) -> int:
     """Return how many of the query's words occur in a note given as the terms of its fields."""
     joined = join_fields(fields)

@@ -2,99 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 
 from vault_memex.core.expression import Query
-from vault_memex.core.filters import Filters, check_filters, find_unknown_tags, get_memory_type, is_known_folder
-from vault_memex.core.match import check_strong, find_missing_words
+from vault_memex.core.filters import check_filters, find_unknown_tags, get_memory_type, is_known_folder
+from vault_memex.core.match import check_strong, find_by_place_or_former_title, find_missing_words
 from vault_memex.core.match_plan import MatchPlan, build_match
 from vault_memex.core.query import parse_query
-from vault_memex.core.ranking import MEANING_WEIGHTS, Evidence, Hit, Ranked, ScoredList, build_weights, fuse
+from vault_memex.core.ranking import (
+    MEANING_WEIGHTS,
+    Evidence,
+    Hit,
+    Ranked,
+    ScoredList,
+    Tier,
+    build_weights,
+    fuse,
+)
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.errors import InvalidArgument
-from vault_memex.index.meaning import PATIENCE_SECONDS, Meaning, MeaningUnavailable
+from vault_memex.index.meaning import Meaning, MeaningUnavailable
 from vault_memex.memory.flashbacks import Flashback
 from vault_memex.memory.thresholds import Thresholds
 from vault_memex.services.flashbacks import Flashbacks
-from vault_memex.services.rows import RowBuilder, SearchRow
+from vault_memex.services.rows import RowBuilder
+from vault_memex.services.searches import (
+    MOST_ROWS,
+    ORDERS,
+    Candidates,
+    SearchAnswer,
+    SearchRequest,
+    check_request,
+    find_advice,
+)
 from vault_memex.services.standing import Standing, Standings
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.vectors import Near
 
-Mode = Literal["hybrid", "exact", "strict"]
+__all__ = ["ORDERS", "Retrieval", "SearchAnswer", "SearchRequest", "order_notes", "put_corrections_first"]
 
-LONGEST_QUERY = 2_048
-MOST_ROWS: Mapping[Mode, int] = {"hybrid": 25, "exact": 25, "strict": 50}
 WORD_DEPTH = 500  # notes that hold any of the words
 COMMON_NOTES = 1_000  # a word that so many notes hold needs no help from words that begin alike
 MEANING_DEPTH = 50  # passages
 FEW_NOTES = 1_000  # with filters that let so few through, only their passages are compared, so that none is missed
 WIDEST_DEPTH = 500  # passages, when filters will drop some of them
 COLUMN_WEIGHTS = (2.0, 1.5, 1.2, 1.5, 1.0)  # title, aliases, headings, tags, body
-ORDERS = ("relevance", "updated_desc", "updated_asc", "created_desc", "created_asc")
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """What to look for."""
-
-    query: str = ""
-    mode: Mode = "hybrid"
-    filters: Filters = field(default_factory=Filters)
-    limit: int = 10
-    offset: int = 0
-    order: str = ""
-    prefer_working: bool = False
-    explain: bool = False
-    flashbacks: bool = False  # of the first row
-    patience: float = PATIENCE_SECONDS  # seconds to wait for a model that is being loaded
-    words_only: str = ""  # why meaning is not asked for, when it is not
-
-
-@dataclass(frozen=True, slots=True)
-class SearchAnswer:
-    """A page of rows, and what to know about them."""
-
-    total: int
-    returned: int
-    offset: int
-    rows: tuple[SearchRow, ...]
-    exact_match: bool = False  # words as written; meaning was not asked
-    outcome: str = "ok"  # no_match: strict found nothing strong
-    weak_candidates: int | None = None  # strict only: how many weak ones there are, never their text
-    unknown_tags: tuple[str, ...] = ()
-    unknown_folder: str | None = None
-    missing_words: tuple[str, ...] = ()  # occur nowhere in the vault
-    semantic_search_unavailable: str | None = None
-    indexing: str | None = None
-    searched: str = ""  # how many notes, when none was found
-    flashbacks: tuple[Flashback, ...] = ()  # of the first row
-    notes: tuple[str, ...] = ()
-
-    def remarks(self) -> list[str]:
-        """Return what to know about the answer, as sentences."""
-        said = []
-        if self.outcome == "no_match":
-            said.append(
-                f"no_match: nothing matches strongly ({self.weak_candidates} weak candidates are not shown). That does "
-                "not prove it was never written down. Rephrase or drop filters; mode hybrid shows weak matches."
-            )
-        if self.missing_words:
-            said.append(f"Nowhere in the vault: {', '.join(self.missing_words)}.")
-        if self.unknown_tags:
-            said.append(f"No note has the tag {', '.join(self.unknown_tags)}; see vocabulary.")
-        if self.unknown_folder:
-            said.append(f"There is no folder {self.unknown_folder!r}; see vocabulary.")
-        if self.semantic_search_unavailable:
-            said.append(f"Words only: {self.semantic_search_unavailable}")
-        if self.indexing:
-            said.append(self.indexing)
-        if self.searched and self.outcome == "ok":
-            said.append(f"Searched {self.searched}. Try other words or fewer filters.")
-        return [*said, *self.notes]
+AS_WRITTEN = "matches as written"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +58,7 @@ class _Found:
 
     ranked: Sequence[Ranked]
     unavailable: str | None = None
-    strong: Mapping[str, str] | None = None  # path to why; strict only
+    strong: Mapping[str, str] | None = None  # path to why, where it was asked
 
 
 class _WordLists(NamedTuple):
@@ -139,43 +94,64 @@ class Retrieval:
 
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Return the page of notes that match. Raises InvalidArgument naming the argument."""
-        _check(request)
+        found = self.find(request)
+        ranked, query = found.ranked, found.query
+        limit = max(1, min(request.limit, MOST_ROWS[request.mode]))
+        page = ranked[request.offset : request.offset + limit]
+        strict = request.mode == "strict"
+        strong = found.strong if strict else None
+        return SearchAnswer(
+            total=len(ranked),
+            returned=len(page),
+            offset=request.offset,
+            rows=self._rows.build(
+                page, query, found.records, found.standings, explain=request.explain, strong=strong
+            ),
+            exact_match=request.mode == "exact" or query.exact,
+            outcome="no_match" if strict and not ranked else "ok",
+            weak_candidates=found.weak if strict else None,
+            unknown_tags=found.unknown_tags,
+            unknown_folder=found.unknown_folder,
+            missing_words=found.missing_words,
+            semantic_search_unavailable=found.unavailable,
+            indexing=found.indexing,
+            searched="" if ranked else f"{len(found.records)} of {found.notes} notes",
+            flashbacks=self._find_flashbacks(request, query, page, found.records, found.unavailable),
+            notes=tuple(find_advice(request, limit, len(ranked))),
+        )
+
+    def find(self, request: SearchRequest) -> Candidates:
+        """Return all notes that match, in order. Raises InvalidArgument naming the argument."""
+        query = parse_query(request.query)
+        check_request(request, query)
         snapshot, indexing = self._look()
         tags = {tag for note in snapshot.notes.values() for tag in note.tags} if request.filters.tags else ()
         filters, unknown_tags = find_unknown_tags(request.filters, tags)
         allowed = snapshot.notes
         if not filters.is_empty:
             allowed = {p: n for p, n in snapshot.notes.items() if check_filters(filters, n)}
-        query = parse_query(request.query)
         if query.is_empty:
             found = _Found([_listed(note) for note in allowed.values()])
         else:
             found = self._find(query, request, allowed, len(snapshot.notes))
-        candidates = found.ranked
-        if found.strong is not None:
-            candidates = [note for note in candidates if note.path in found.strong]
+        kept, strong = found.ranked, found.strong
+        if strong is not None and request.mode == "strict":
+            kept = [note for note in kept if note.path in strong]
         standings = self._standing.find()
-        ranked = order_notes(candidates, request, query, allowed, standings)
-        limit = max(1, min(request.limit, MOST_ROWS[request.mode]))
-        page = ranked[request.offset : request.offset + limit]
-        strict = request.mode == "strict" and not query.is_empty
         missing = find_missing_words(query, self._catalogue.has_terms) if query.words else ()
-        return SearchAnswer(
-            total=len(ranked),
-            returned=len(page),
-            offset=request.offset,
-            rows=self._rows.build(page, query, allowed, standings, explain=request.explain, strong=found.strong),
-            exact_match=request.mode == "exact" or query.exact,
-            outcome="no_match" if strict and not ranked else "ok",
-            weak_candidates=len(found.ranked) - len(ranked) if strict else None,
+        return Candidates(
+            query=query,
+            ranked=order_notes(kept, request, query, allowed, standings),
+            weak=len(found.ranked) - len(kept if strong is None else strong),
+            strong=strong,
+            records=allowed,
+            notes=len(snapshot.notes),
+            standings=standings,
+            missing_words=tuple(word.text for word in missing),
             unknown_tags=unknown_tags,
             unknown_folder=None if is_known_folder(filters, snapshot.notes) else filters.folder,
-            missing_words=tuple(word.text for word in missing),
-            semantic_search_unavailable=found.unavailable,
+            unavailable=found.unavailable,
             indexing=indexing,
-            searched="" if ranked else f"{len(allowed)} of {len(snapshot.notes)} notes",
-            flashbacks=self._find_flashbacks(request, query, page, allowed, found.unavailable),
-            notes=tuple(_find_advice(request, limit, len(ranked))),
         )
 
     def _find_flashbacks(
@@ -195,7 +171,10 @@ class Retrieval:
 
     def _find(self, query: Query, request: SearchRequest, allowed: Mapping[str, NoteRecord], notes: int) -> _Found:
         if request.mode == "exact" or (query.exact and request.mode == "hybrid"):
-            return _Found(self._find_exact(query, allowed))
+            exact = self._find_exact(query, allowed)
+            return _Found(
+                exact, strong={note.path: AS_WRITTEN for note in exact if not allowed[note.path].pending}
+            )
         hits: Sequence[Hit] = ()
         unavailable = request.words_only or None
         if query.exact or unavailable is not None:
@@ -208,9 +187,14 @@ class Retrieval:
             except MeaningUnavailable as error:
                 unavailable = str(error)
         ranked = self._fuse(query, allowed, words, hits)
-        if request.mode == "strict":
-            return _Found(ranked, unavailable, self._find_strong(query, ranked, allowed))
-        return _Found(ranked, unavailable)
+        strong = None
+        if request.mode == "strict" or request.strengths:
+            known = {note.path for note in ranked}
+            others = (note for path, note in allowed.items() if path not in known)
+            named = find_by_place_or_former_title(query, others)
+            ranked = [*ranked, *(_listed(note, "related") for note in named)]
+            strong = self._find_strong(query, ranked, allowed)
+        return _Found(ranked, unavailable, strong)
 
     def _find_exact(self, query: Query, allowed: Mapping[str, NoteRecord]) -> Sequence[Ranked]:
         hits = self._catalogue.search_words(build_match(query, "exact"), COLUMN_WEIGHTS)
@@ -296,13 +280,13 @@ class Retrieval:
         self, query: Query, ranked: Sequence[Ranked], allowed: Mapping[str, NoteRecord]
     ) -> Mapping[str, str]:
         missing = find_missing_words(query, self._catalogue.has_terms)
-        matching = (
-            {h.path for h in self._catalogue.search_words(build_match(query, "exact"))} if query.exact else None
-        )
+        matching: Collection[str] = ()
+        if query.exact:
+            matching = {hit.path for hit in self._catalogue.search_words(build_match(query, "exact"))}
         query_strong = self._thresholds().query_strong
         strong = {}
         for note in ranked:
-            if matching is not None and note.path not in matching:
+            if allowed[note.path].pending or (query.exact and note.path not in matching):
                 continue
             reason = check_strong(
                 query,
@@ -313,8 +297,8 @@ class Retrieval:
                 query_strong=query_strong,
                 missing_words=missing,
             )
-            if reason is not None and not allowed[note.path].pending:
-                strong[note.path] = reason.why
+            if reason is not None or query.exact:
+                strong[note.path] = reason.why if reason else AS_WRITTEN
         return strong
 
     def _now(self) -> str:
@@ -364,30 +348,6 @@ def _is_working(note: NoteRecord, standings: Standings) -> bool:
     return get_memory_type(note) == "working" and standings.check(note.path).holds
 
 
-def _listed(note: NoteRecord) -> Ranked:
+def _listed(note: NoteRecord, tier: Tier = "all_words") -> Ranked:
     """Return a note that was not searched for but listed."""
-    return Ranked(note.path, 0.0, "all_words", 0, {}, {}, (), ())
-
-
-def _check(request: SearchRequest) -> None:
-    if len(request.query) > LONGEST_QUERY:
-        raise InvalidArgument("query", f"query has {len(request.query)} characters; at most {LONGEST_QUERY}.")
-    if request.mode not in MOST_ROWS:
-        raise InvalidArgument("mode", f"mode = {request.mode!r}: write hybrid, exact or strict.")
-    if request.order and request.order not in ORDERS:
-        raise InvalidArgument("order", f"order = {request.order!r}: write one of {', '.join(ORDERS)}.")
-    if request.offset < 0:
-        raise InvalidArgument("offset", "offset counts from 0.")
-    if request.mode == "strict" and not any(map(str.isalnum, request.query)):
-        raise InvalidArgument("query", "mode strict needs a query with at least one word.")
-
-
-def _find_advice(request: SearchRequest, limit: int, total: int) -> Iterator[str]:
-    if limit != request.limit:
-        yield f"limit set to {limit} (1-{MOST_ROWS[request.mode]})."
-    shown = request.offset + limit
-    if 0 < total <= request.offset:
-        yield f"offset = {request.offset} is behind the last of {total}."
-    if total > shown:
-        narrow = " or add folder, tags, dates or properties" if request.filters.is_empty else ""
-        yield f"{total - shown} more: offset={shown}{narrow}."
+    return Ranked(note.path, 0.0, tier, 0, {}, {}, (), ())
