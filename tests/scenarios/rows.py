@@ -6,6 +6,21 @@ A row names the file under `tests/` and the test in it. `test_rows.py` fails for
 from __future__ import annotations
 
 ROWS: dict[str, str] = {
+    "0-08": "scenarios/test_recall.py::test_save_and_search_end_in_lines_with_age_number_title_and_match",
+    "0-09": "scenarios/test_recall.py::test_words_beginnings_tags_titles_letters_and_meaning_find_and_what_is_no_note_is_not_found",
+    "0-10": "scenarios/test_recall.py::test_a_query_in_plain_language_is_answered_and_one_that_is_too_long_is_refused_by_name",
+    "0-11": "scenarios/test_recall.py::test_a_limit_is_held_between_1_and_25_and_the_answer_says_so",
+    "0-12": "scenarios/test_recall.py::test_a_category_is_a_top_folder_or_a_path_without_case_and_an_unknown_one_is_named",
+    "0-13": "scenarios/test_recall.py::test_a_tag_is_found_without_case_in_frontmatter_and_text_with_those_below_it",
+    "0-14": "scenarios/test_recall.py::test_a_date_is_its_whole_day_and_a_moment_is_inclusive",
+    "0-15": "scenarios/test_recall.py::test_a_date_that_is_none_is_refused_by_the_name_of_its_parameter",
+    "0-16": "scenarios/test_recall.py::test_last_april_and_auth_is_a_query_with_two_dates",
+    "0-24": "services/test_flashbacks_service.py::test_linked_superseded_rule_skill_and_pending_notes_do_not_surface",
+    "0-25": "memory/test_flashbacks.py::test_a_note_must_be_90_days_old",
+    "0-26": "memory/test_flashbacks.py::test_the_smaller_of_0_4_and_the_calibrated_distance_applies_unless_the_person_chose",
+    "0-27": "memory/test_flashbacks.py::test_a_limit_of_0_switches_flashbacks_off",
+    "0-28": "scenarios/test_recall.py::test_the_assistant_is_told_to_pass_on_a_flashback_that_matters",
+    "0-29": "services/test_flashbacks_service.py::test_a_pair_is_journalled_once_and_shown_on_get_and_is_no_change",
     "0-35": "scenarios/test_signals.py::test_looking_again_is_free_while_nothing_changed",
     "0-36": "scenarios/test_signals.py::test_four_alike_notes_over_390_days_form_one_arc_even_with_mixed_tags",
     "0-37": "scenarios/test_signals.py::test_an_arc_keeps_its_number_when_its_lowest_note_is_deleted",
@@ -19,5 +34,49 @@ ROWS: dict[str, str] = {
     "0-45": "server/test_insight_tools.py::test_a_real_client_is_greeted_with_counts_finds_decides_and_mints",
 }
 
-WAITING: tuple[str, ...] = tuple(f"0-{number:02d}" for number in (*range(1, 35), 46))
+WAITING: tuple[str, ...] = tuple(
+    f"0-{number:02d}" for number in (*range(1, 8), *range(17, 24), *range(30, 35), 46)
+)
 """Rows that have no test yet. Take a row out of here when it gets one; it ends empty."""
+
+SCENARIOS: dict[str, str] = {
+    # signals
+    "signals: the hash is stable under the order of evidence": "memory/test_signals.py::test_evidence_is_shown_in_order_of_time_and_known_by_the_lowest_number",
+    "signals: a dismissed one stays dismissed after re-detection": "scenarios/test_signals.py::test_a_dismissed_signal_stays_dismissed_and_is_not_found_again",
+    "signals: a resolved dangling link's new one disappears, a decided one stays": "scenarios/test_signals.py::test_a_resolved_links_new_signal_goes_and_a_decided_one_stays",
+    "signals: display text and heading links do not dangle": "scenarios/test_signals.py::test_display_text_and_headings_do_not_make_a_link_dangle",
+    "signals: NFC and NFD titles are the same": "scenarios/test_signals.py::test_composed_and_decomposed_letters_are_the_same_title",
+    "signals: a state with 2 of 3 needed newer notes is quiet": "scenarios/test_signals.py::test_two_records_leave_a_state_in_peace",
+    "signals: imported now but authored earlier makes no state stale": "scenarios/test_signals.py::test_records_imported_now_but_written_earlier_do_not_make_a_state_stale",
+    "signals: a brand-new and a steady tag are no burst": "scenarios/test_signals.py::test_a_new_tag_a_steady_one_and_a_workflow_tag_are_no_burst",
+    "signals: four alike notes over 390 days are one arc with mixed tags": "scenarios/test_signals.py::test_four_alike_notes_over_390_days_form_one_arc_even_with_mixed_tags",
+    "signals: two links inside an arc silence it": "scenarios/test_signals.py::test_two_links_inside_an_arc_silence_it",
+    "signals: four alike notes within a week are no arc": "scenarios/test_signals.py::test_alike_notes_within_a_week_are_no_arc",
+    "signals: a second refresh does nothing": "scenarios/test_signals.py::test_looking_again_is_free_while_nothing_changed",
+    "signals: a change or a deletion forces one": "scenarios/test_signals.py::test_whatever_may_change_the_answer_makes_detection_run",
+    # inferences
+    "inferences: stale on edit, active again on revert": "scenarios/test_inferences.py::test_an_edit_of_a_source_makes_it_stale_and_undoing_the_edit_active_again",
+    "inferences: stale on delete of a source": "scenarios/test_inferences.py::test_deleting_a_source_makes_it_stale_and_the_evidence_stays",
+    "inferences: an archived one is untouched": "scenarios/test_inferences.py::test_an_archived_inference_is_never_touched_again",
+    "inferences: listing by stale gives exactly those": "scenarios/test_inferences.py::test_listing_by_status_gives_exactly_those_newest_first",
+    "inferences: minting marks the signal": "scenarios/test_inferences.py::test_minting_from_a_signal_takes_its_notes_and_marks_it",
+    "inferences: without confirmed nothing is written": "scenarios/test_inferences.py::test_without_the_persons_word_nothing_is_written",
+    "inferences: search never returns one": "scenarios/test_inferences.py::test_search_and_get_never_find_one",
+    # flashback
+    "flashback: an old note of another folder surfaces with days >= 90": "services/test_flashbacks_service.py::test_an_old_note_of_another_folder_surfaces_on_save_with_its_age",
+    "flashback: the same folder never": "memory/test_flashbacks.py::test_a_note_of_the_same_top_level_folder_never_comes_up",
+    "flashback: 82 percent from distance 0.18": "memory/test_flashbacks.py::test_an_old_note_from_another_folder_comes_up_with_age_and_match",
+    # rules
+    "rules: order": "memory/test_house_rules.py::test_only_approved_rules_are_in_force_in_the_order_of_their_numbers",
+    "rules: whole rules are packed": "memory/test_house_rules.py::test_the_section_never_exceeds_the_budget_and_holds_whole_rules",
+    "rules: the omitted are counted": "memory/test_house_rules.py::test_whole_rules_are_kept_and_the_others_counted",
+    "rules: the first one too large is truncated": "memory/test_house_rules.py::test_a_first_rule_that_alone_is_too_long_is_cut",
+    "rules: a provisional one is withheld and not counted": "memory/test_house_rules.py::test_a_provisional_rule_is_not_counted_as_omitted",
+    # guards
+    "guards: an edit of the past names the amendment": "scenarios/test_guards.py::test_the_past_is_not_rewritten_and_the_refusal_names_the_amendment",
+    "guards: edit, delete and promotion of a rule are refused": "scenarios/test_guards.py::test_a_rule_is_neither_edited_nor_deleted_nor_made_of_another_note",
+}
+"""Which test shows each scenario of section 11 about signals, inferences, flashbacks, rules and guards."""
+
+SCENARIOS_WAITING: tuple[str, ...] = ("guards: skill and profile notes are held for curators too",)
+"""Scenarios of what is not there yet: nothing is held before there is a review."""

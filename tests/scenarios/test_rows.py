@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
-from tests.scenarios.rows import ROWS, WAITING
+import pytest
+
+from tests.scenarios.rows import ROWS, SCENARIOS, SCENARIOS_WAITING, WAITING
 
 TESTS = Path(__file__).parents[1]
 ALL = tuple(f"0-{number:02d}" for number in range(1, 47))
@@ -21,9 +24,25 @@ def test_each_row_has_a_test_or_is_known_to_wait_for_one() -> None:
     assert sorted(ALL) == sorted([*ROWS, *WAITING])
 
 
-def test_each_row_names_a_test_that_exists() -> None:
+NAMED = {  # scenarios of section 11 by heading
+    "signals": 13,
+    "inferences": 7,
+    "flashback": 3,
+    "rules": 5,
+    "guards": 3,
+}
+
+
+def test_each_scenario_has_a_test_or_is_known_to_wait_for_one() -> None:
+    headings = [name.partition(":")[0] for name in (*SCENARIOS, *SCENARIOS_WAITING)]
+
+    assert NAMED == Counter(headings)
+
+
+@pytest.mark.parametrize("table", [ROWS, SCENARIOS], ids=["rows", "scenarios"])
+def test_each_row_names_a_test_that_exists(table: dict[str, str]) -> None:
     missing = []
-    for row, name in ROWS.items():
+    for row, name in table.items():
         file, _, test = name.partition("::")
         if not (TESTS / file).is_file() or test not in find_tests(TESTS / file):
             missing.append(f"{row}: {name}")
