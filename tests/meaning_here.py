@@ -51,7 +51,7 @@ class MeaningHere(Meaning):
         self.engine.close()
 
     def _begin(
-        self, what: str, *arguments: object, patience: float, answer_within: float = 0.0
+        self, what: str, *arguments: object, patience: float, answer_within: float = 0.0, start: bool = True
     ) -> Callable[[], Any]:
         if not self.enabled:
             raise MeaningUnavailable("meaning is switched off (model = none)")

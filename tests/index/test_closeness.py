@@ -73,6 +73,18 @@ def test_a_note_whose_vectors_are_not_there_yet_is_embedded_on_the_way(
     assert ["Kiln.md"] == [path for path, _ in meaning.near_of("New.md", 5)]
 
 
+def test_only_notes_nearer_than_asked_for_are_given(vault: IndexedVault, meaning: MeaningHere) -> None:
+    vault.write("Kiln.md", KILN)
+    vault.write("Twin.md", KILN)
+    vault.write("Bread.md", BREAD)
+    index(vault, meaning)
+
+    (twin, distance), (bread, farther) = meaning.near_of("Kiln.md", 5)
+
+    assert ("Twin.md", "Bread.md") == (twin, bread)
+    assert [(twin, distance)] == meaning.begin_near_of("Kiln.md", 5, below=farther, answer_within=1.0)()
+
+
 def test_nothing_is_near_a_note_that_does_not_exist(vault: IndexedVault, meaning: MeaningHere) -> None:
     vault.write("Kiln.md", KILN)
     index(vault, meaning)

@@ -129,6 +129,17 @@ def test_nothing_is_started_for_a_folder_without_a_model(make_meaning: MakeMeani
     assert [] == find_children()
 
 
+def test_what_only_a_ready_process_is_asked_starts_none(notes: IndexedVault, make_meaning: MakeMeaning) -> None:
+    meaning = make_meaning()
+
+    with pytest.raises(MeaningUnavailable, match="not loaded"):
+        meaning.begin_near_of("kiln.md", 5, below=1.0, answer_within=1.0)
+
+    assert [] == find_children()
+    embed_all(meaning, notes)
+    assert ["boat.md"] == [p for p, _ in meaning.begin_near_of("kiln.md", 5, below=2.0, answer_within=5.0)()]
+
+
 def test_a_model_that_does_not_load_says_why_and_is_not_tried_at_each_search(
     notes: IndexedVault, make_meaning: MakeMeaning
 ) -> None:

@@ -66,7 +66,9 @@ def find_matched_text(note: Outline | ParsedNote, terms: Sequence[str], limit: i
 def find_same_name(query: Query, record: NoteRecord, path_segments: bool = False) -> str | None:
     """Return what of the note is called like the query: title, alias, former title, tag (or a path segment)."""
     wanted = _name_of_query(query.text)
-    if not wanted:
+    first = wanted.partition(" ")[0]
+    # Reading a name takes words out at most, so notes without the first one are ruled out cheaply.
+    if not wanted or first not in name_key("\n".join((record.title, record.path, *_other_names(record)))):
         return None
     names: tuple[tuple[str, Sequence[str]], ...] = (
         ("title", (record.title, stem_of(record.path))),
@@ -75,13 +77,7 @@ def find_same_name(query: Query, record: NoteRecord, path_segments: bool = False
         ("tag", record.tags),
         ("path segment", without_md(record.path).split("/") if path_segments else ()),
     )
-    first = wanted.partition(" ")[0]
-    for kind, written in names:
-        for one in written:
-            # What folding does to ASCII leaves its words where they are: most names are ruled out cheaply.
-            if (first in one.casefold() or not one.isascii()) and _name(one) == wanted:
-                return kind
-    return None
+    return next((kind for kind, written in names if any(_name(one) == wanted for one in written)), None)
 
 
 def find_by_place_or_former_title(query: Query, records: Iterable[NoteRecord]) -> Iterator[NoteRecord]:
@@ -140,6 +136,10 @@ def check_strong(
     if distance <= query_strong:
         return StrongReason("meaning", f"meaning distance {distance:.3f} is within {query_strong:.3f}")
     return None
+
+
+def _other_names(record: NoteRecord) -> tuple[str, ...]:
+    return (*record.aliases, *record.former_titles, *record.tags)
 
 
 def _name(text: str) -> str:

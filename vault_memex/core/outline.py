@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vault_memex.core.frontmatter import split_fences
 from vault_memex.core.markdown import parse_note
@@ -23,6 +24,9 @@ _ATX = re.compile(r"^(#{1,6})(?:[ \t]+(.*))?$", re.MULTILINE)
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+$")
 
 
+_CACHED_CHARS = 20_000
+
+
 @dataclass(frozen=True, slots=True)
 class Outline:
     """A note's text with its headings, each as `parse_note` gives it."""
@@ -33,7 +37,11 @@ class Outline:
 
 
 def build_outline(text: str) -> Outline:
-    """Return the headings of a note and where its body starts."""
+    """Return the headings of a note and where its body starts. Those of the last notes asked for are kept."""
+    return _cached_outline(text) if len(text) <= _CACHED_CHARS else _build_outline(text)
+
+
+def _build_outline(text: str) -> Outline:
     fences = split_fences(text)
     start = max(fences[0].end if fences else 0, 1 if text.startswith(BOM) else 0)
     body = text[start:]
@@ -51,3 +59,6 @@ def build_outline(text: str) -> Outline:
         path = tuple([name for _, name in ancestors])
         headings.append(Heading(level, title, Span(start + found.start(), start + found.end()), path))
     return Outline(text, start, tuple(headings))
+
+
+_cached_outline = lru_cache(maxsize=256)(_build_outline)

@@ -97,11 +97,17 @@ def build_weights(meaning: float) -> Mapping[Arm, float]:
 
 
 def fuse(
-    lists: Sequence[ScoredList], query: Query, evidence: Evidence, now: str, passages_per_note: int = 3
+    lists: Sequence[ScoredList],
+    query: Query,
+    evidence: Evidence,
+    now: str,
+    passages_per_note: int = 3,
+    *,
+    explain: bool = True,
 ) -> list[Ranked]:
     """Return the notes of all lists, best first. `now` is a date or moment in ISO 8601; paths without a record go.
 
-    Equal ones stand with the latest change first, then by path.
+    Equal ones stand with the latest change first, then by path. Without `explain` no note says why it is there.
     """
     grouped = [_keep_best_passage(one) for one in lists]
     places: dict[str, dict[Arm, tuple[int, float]]] = {}
@@ -119,6 +125,7 @@ def fuse(
             query=query,
             evidence=evidence,
             now=now,
+            explain=explain,
         )
         for path, score in sorted(fused.items())
         if path in evidence.records
@@ -190,6 +197,7 @@ def _rank(
     query: Query,
     evidence: Evidence,
     now: str,
+    explain: bool,
 ) -> Ranked:
     path = record.path
     name = find_same_name(query, record)
@@ -202,7 +210,7 @@ def _rank(
         scores=MappingProxyType({arm: at[1] for arm, at in places.items()}),
         ranks=MappingProxyType({arm: at[0] for arm, at in places.items()}),
         passages=passages,
-        why=tuple(_explain(path, name, places, query, evidence)),
+        why=tuple(_explain(path, name, places, query, evidence)) if explain else (),
     )
 
 
@@ -222,8 +230,7 @@ def _explain(
     elif "prefix" in places:
         yield "words that begin alike"
     if "meaning" in places:
-        distance = 1 - places["meaning"][1]
-        yield f"meaning distance {distance:.3f} ({max(0, round(100 * (1 - distance)))}% match)"
+        yield f"meaning distance {1 - places['meaning'][1]:.3f}"  # no share: each model has a scale of its own
     if path in evidence.demoted:
         yield "superseded or expired"
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Active = Callable[[], tuple[VectorStore, Embedder]]
 Hits = list[tuple[str, float]]  # (path of a note, cosine distance), nearest first
 
+FARTHEST = 3.0  # no cosine distance is above 2
 MOST_TEXTS = 16  # passages that are embedded while somebody waits, some 30 ms each
 
 
@@ -37,8 +38,8 @@ class Closeness:
         store, embedder = self._active()
         return [self._search(store, vector, limit) for vector in embedder.embed_passages(texts[:MOST_TEXTS])]
 
-    def near_of(self, path: str, limit: int) -> Hits:
-        """Return the notes nearest to a note, each once, by the nearest pair of passages; at most `limit`.
+    def near_of(self, path: str, limit: int, below: float = FARTHEST) -> Hits:
+        """Return the notes nearer than `below`, each once, by the nearest pair of passages; at most `limit`.
 
         A note that was written a moment ago has no vectors yet: it is embedded on the way.
         """
@@ -52,7 +53,9 @@ class Closeness:
         distances: dict[str, float] = {}
         for vector in vectors:
             for near in store.search(vector, limit + len(rows)):
-                distances[near.hash] = min(near.distance, distances.get(near.hash, 2.0))
+                if near.distance >= below:
+                    break
+                distances[near.hash] = min(near.distance, distances.get(near.hash, FARTHEST))
         nearest: dict[str, float] = {}
         for other, distance in self._find_notes(distances):
             if other != path:

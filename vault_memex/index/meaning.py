@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from functools import partial
@@ -165,6 +166,15 @@ class Meaning:
         )
         return found
 
+    def begin_near_of(
+        self, path: str, limit: int, *, below: float, answer_within: float
+    ) -> Callable[[], list[tuple[str, float]]]:
+        """Ask as `near_of` for notes nearer than `below`, and return what waits for the answer.
+
+        Raises MeaningUnavailable when the child is not ready: it is not started for this.
+        """
+        return self._begin("near_of", path, limit, below, patience=0.0, answer_within=answer_within, start=False)
+
     def neighbours(self, question: NearQuestion, patience: float = LONG_SECONDS) -> NearAnswer:
         """Return what detection needs to know of the notes' neighbours; work for the changed notes alone.
 
@@ -239,10 +249,15 @@ class Meaning:
         return self._begin(what, *arguments, patience=patience, answer_within=answer_within)()
 
     def _begin(
-        self, what: str, *arguments: object, patience: float, answer_within: float = ANSWER_SECONDS
+        self,
+        what: str,
+        *arguments: object,
+        patience: float,
+        answer_within: float = ANSWER_SECONDS,
+        start: bool = True,
     ) -> Callable[[], Any]:
-        """Ask, if the child can hear already; return what waits for the answer."""
-        child = self._get_child()
+        """Ask, if the child can hear already; return what waits for the answer. Without `start` it must be ready."""
+        child = self._get_child() if start else self._get_ready()
         asked = child.ask(what, *arguments) if child.was_ready else None
 
         def wait() -> Any:
@@ -254,13 +269,7 @@ class Meaning:
                 raise MeaningUnavailable(
                     "the embedding model is being loaded; ask again in a few seconds for meaning"
                 ) from None
-            answer = asked or child.ask(what, *arguments)
-            try:
-                return answer.result(timeout=max(patience, answer_within))
-            except FutureTimeout:
-                raise MeaningUnavailable(
-                    "the embedding model is busy; ask again in a moment for meaning"
-                ) from None
+            return _wait_for(asked or child.ask(what, *arguments), max(patience, answer_within))
 
         return wait
 
@@ -279,6 +288,13 @@ class Meaning:
             self._failed_at = time.monotonic()
         return None
 
+    def _get_ready(self) -> MeaningProcess:
+        with self._lock:
+            child = self._find_child()
+        if child is None or not child.was_ready:
+            raise MeaningUnavailable("the embedding model is not loaded")
+        return child
+
     def _get_child(self) -> MeaningProcess:
         """Return the child, started if need be. Raises MeaningUnavailable for as long as a failure is fresh."""
         if self._wrong:
@@ -292,6 +308,13 @@ class Meaning:
                     raise MeaningUnavailable(self._reason)
                 child = self._child = MeaningProcess(self._arguments, leading=self._leading)
             return child
+
+
+def _wait_for(answer: Future[Any], seconds: float) -> Any:
+    try:
+        return answer.result(timeout=seconds)
+    except FutureTimeout:
+        raise MeaningUnavailable("the embedding model is busy; ask again in a moment for meaning") from None
 
 
 def _refuse(reason: str) -> list[Near]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vault_memex.errors import ModelUnavailable
 from vault_memex.index.calibrating import Calibrator
-from vault_memex.index.closeness import Closeness, Hits
+from vault_memex.index.closeness import FARTHEST, Closeness, Hits
 from vault_memex.index.embedding_queue import EmbeddingWorker
 from vault_memex.index.meaning import NearAnswer, NearQuestion, is_nearly_complete
 from vault_memex.index.neighbourhood import Neighbourhood
@@ -102,10 +102,10 @@ class Engine:
         with self._undisturbed():
             return self._closeness.near_notes(texts, limit)
 
-    def near_of(self, path: str, limit: int) -> Hits:
+    def near_of(self, path: str, limit: int, below: float = FARTHEST) -> Hits:
         """See `Closeness.near_of`."""
         with self._undisturbed():
-            return self._closeness.near_of(path, limit)
+            return self._closeness.near_of(path, limit, below)
 
     def neighbours(self, question: NearQuestion) -> NearAnswer:
         """Return the mutual neighbours among the notes and what is near to the states; seconds the first time."""

@@ -13,7 +13,7 @@ from vault_memex.errors import MemexError
 from vault_memex.memory.flashbacks import Flashback, FlashbackSettings, find_flashbacks
 from vault_memex.memory.thresholds import Thresholds
 from vault_memex.services.nearby import Near, Nearby
-from vault_memex.services.standing import Standing
+from vault_memex.services.standing import Standing, Standings
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.journal import JournalEvent
 from vault_memex.store.transaction import Transactor
@@ -131,24 +131,35 @@ class Flashbacks:
         self._clock = clock
         self._may_write = may_write
 
-    def find(self, anchor: NoteRecord, near: Near | None = None, *, meaning: bool = True) -> tuple[Flashback, ...]:
-        """Return the flashbacks of a note and remember them.
+    def begin(self, anchor: NoteRecord, *, meaning: bool) -> Callable[[], tuple[Flashback, ...]]:
+        """Ask what lies near a note, by `meaning` if it may be; return what waits and does as `find`."""
+        if self._settings.limit == 0:
+            return lambda: ()
+        standings = self._standing.find()
+        distance = self._settings.find_distance(self._thresholds())
+        wait = self._nearby.begin_near_note(
+            anchor.path, len(standings.snapshot.notes), meaning=meaning, below=distance
+        )
+        return lambda: self._choose(anchor, wait(), standings, distance)
 
-        `near` is what lies near it, where that is known; without `meaning` it is not asked for.
-        """
+    def find(self, anchor: NoteRecord, near: Near) -> tuple[Flashback, ...]:
+        """Return the flashbacks of a note that `near` lies around, and remember them."""
         if self._settings.limit == 0:
             return ()
-        standings = self._standing.find()
-        notes = standings.snapshot.notes
-        if near is None:
-            near = self._nearby.find_near_note(anchor.path, len(notes), meaning=meaning)
+        return self._choose(anchor, near, self._standing.find(), self._settings.find_distance(self._thresholds()))
+
+    def _choose(
+        self, anchor: NoteRecord, near: Near, standings: Standings, distance: float
+    ) -> tuple[Flashback, ...]:
+        if not near.hits:
+            return ()
         rows = (*self._catalogue.find_links(anchor.path), *self._catalogue.find_backlinks(anchor.path))
         found = find_flashbacks(
             anchor,
             near.hits,
-            notes,
+            standings.snapshot.notes,
             self._settings,
-            distance=self._settings.find_distance(self._thresholds()) if near.measured else None,
+            distance=distance if near.measured else None,
             linked={path for row in rows for path in (row.source, row.path) if path is not None},
             superseded={path for path, v in standings.fallen.items() if v.status == "superseded"},
             today=self._clock().date(),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from vault_memex.core.analyzer import find_terms, is_stop_term
 from vault_memex.core.chunking import build_passages
@@ -85,17 +86,19 @@ class Nearby:
             return None
         return Near(_join_nearest(hits), measured=True)
 
-    def find_near_note(self, path: str, notes: int, *, meaning: bool = True) -> Near:
-        """Return what lies near a note of the vault; it does not wait for a model that is being loaded."""
+    def begin_near_note(self, path: str, notes: int, *, meaning: bool, below: float) -> Callable[[], Near]:
+        """Return what waits for the notes near a note of the vault; by meaning only those nearer than `below`.
+
+        By words when there is no model that is ready. One that is busy finds nothing: that costs no second search.
+        """
         if meaning:
             try:
-                return Near(
-                    tuple(self._meaning.near_of(path, CANDIDATES, patience=0.05, answer_within=SEARCH_SECONDS)),
-                    measured=True,
-                )
+                asked = self._meaning.begin_near_of(path, CANDIDATES, below=below, answer_within=SEARCH_SECONDS)
             except MeaningUnavailable:
                 pass
-        return self._find_by_words(self._catalogue.find_terms(path), notes, "", without=path)
+            else:
+                return partial(_wait_measured, asked)
+        return lambda: self._find_by_words(self._catalogue.find_terms(path), notes, "", without=path)
 
     def _find_by_words(self, terms: Iterable[str], notes: int, remark: str, without: str = "") -> Near:
         wanted = list(dict.fromkeys(term for term in terms if not is_stop_term(term)))[:MOST_TERMS]
@@ -124,6 +127,13 @@ class Nearby:
             return []
         plan = _AnyOf(" OR ".join(f'"{term}"' for term in rarest))
         return [hit.path for hit in self._catalogue.search_words(plan, _NO_WEIGHTS, WORD_CANDIDATES)]
+
+
+def _wait_measured(asked: Callable[[], list[tuple[str, float]]]) -> Near:
+    try:
+        return Near(tuple(asked()), measured=True)
+    except MeaningUnavailable:
+        return Near((), measured=True)
 
 
 def _join_nearest(hits: Iterable[Iterable[tuple[str, float]]]) -> tuple[tuple[str, float], ...]:

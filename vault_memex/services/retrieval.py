@@ -100,13 +100,16 @@ class Retrieval:
         page = ranked[request.offset : request.offset + limit]
         strict = request.mode == "strict"
         strong = found.strong if strict else None
+        # What the best match brings back is looked for in the other process while the rows are made here.
+        wait_flashbacks = self._begin_flashbacks(request, query, page, found.records, found.unavailable)
+        rows = self._rows.build(
+            page, query, found.records, found.standings, explain=request.explain, strong=strong
+        )
         return SearchAnswer(
             total=len(ranked),
             returned=len(page),
             offset=request.offset,
-            rows=self._rows.build(
-                page, query, found.records, found.standings, explain=request.explain, strong=strong
-            ),
+            rows=rows,
             exact_match=request.mode == "exact" or query.exact,
             outcome="no_match" if strict and not ranked else "ok",
             weak_candidates=found.weak if strict else None,
@@ -116,7 +119,7 @@ class Retrieval:
             semantic_search_unavailable=found.unavailable,
             indexing=found.indexing,
             searched="" if ranked else f"{len(found.records)} of {found.notes} notes",
-            flashbacks=self._find_flashbacks(request, query, page, found.records, found.unavailable),
+            flashbacks=wait_flashbacks(),
             notes=tuple(find_advice(request, limit, len(ranked))),
         )
 
@@ -154,18 +157,18 @@ class Retrieval:
             indexing=indexing,
         )
 
-    def _find_flashbacks(
+    def _begin_flashbacks(
         self,
         request: SearchRequest,
         query: Query,
         page: Sequence[Ranked],
         allowed: Mapping[str, NoteRecord],
         unavailable: str | None,
-    ) -> tuple[Flashback, ...]:
-        """Return what the best match brings back; nothing for lists, later pages and strict searches."""
+    ) -> Callable[[], tuple[Flashback, ...]]:
+        """Return what waits for the best match's flashbacks; none for lists, later pages and strict searches."""
         if not request.flashbacks or query.is_empty or request.offset or request.mode == "strict" or not page:
-            return ()
-        return self._flashbacks.find(allowed[page[0].path], meaning=unavailable is None)
+            return lambda: ()
+        return self._flashbacks.begin(allowed[page[0].path], meaning=unavailable is None)
 
     # -- finding
 
@@ -186,7 +189,7 @@ class Retrieval:
                 hits = self._place_near(wait(), allowed)
             except MeaningUnavailable as error:
                 unavailable = str(error)
-        ranked = self._fuse(query, allowed, words, hits)
+        ranked = self._fuse(query, request, allowed, words, hits)
         strong = None
         if request.mode == "strict" or request.strengths:
             known = {note.path for note in ranked}
@@ -228,7 +231,12 @@ class Retrieval:
         ]
 
     def _fuse(
-        self, query: Query, allowed: Mapping[str, NoteRecord], words: _WordLists, near: Sequence[Hit]
+        self,
+        query: Query,
+        request: SearchRequest,
+        allowed: Mapping[str, NoteRecord],
+        words: _WordLists,
+        near: Sequence[Hit],
     ) -> Sequence[Ranked]:
         weights = build_weights(MEANING_WEIGHTS["known"] if near else MEANING_WEIGHTS["none"])
         lists = [
@@ -239,7 +247,8 @@ class Retrieval:
             lists.append(ScoredList("meaning", weights["meaning"], near))
         found = {hit.path for one in lists for hit in one.hits}
         all_words = self._find_matching(query, "all", found)
-        return fuse(lists, query, self._find_evidence(query, allowed, found, all_words), self._now())
+        evidence = self._find_evidence(query, allowed, found, all_words)
+        return fuse(lists, query, evidence, self._now(), explain=request.explain)
 
     def _find_words(self, query: Query, allowed: Mapping[str, NoteRecord]) -> _WordLists:
         any_word = self._search_words(build_match(query, "any"), allowed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -28,19 +28,20 @@ _ROWS = "SELECT hash, path, ordinal, heading_path, start, end, chars FROM passag
 
 def get_passages(db: sqlite3.Connection, hashes: Iterable[str]) -> tuple[PassageRow, ...]:
     """Return the places of these hashes in the order given, then by path; a hash that left the vault has none."""
-    rows: list[PassageRow] = []
-    for value in dict.fromkeys(hashes):
-        found = db.execute(_ROWS + " WHERE hash = ? ORDER BY path, ordinal", (bytes.fromhex(value),))
-        rows += (_build_row(row) for row in found)
-    return tuple(rows)
+    rows: dict[str, list[PassageRow]] = {value: [] for value in hashes}
+    for some in _batches([bytes.fromhex(value) for value in rows]):
+        marks = ",".join("?" * len(some))
+        for found in db.execute(f"{_ROWS} WHERE hash IN ({marks}) ORDER BY path, ordinal", some):
+            row = _build_row(found)
+            rows[row.hash].append(row)
+    return tuple(row for places in rows.values() for row in places)
 
 
 def find_notes(db: sqlite3.Connection, hashes: Iterable[str]) -> list[tuple[str, str]]:
     """Return (hash, path of a note) for each note that has a passage of these hashes, in no order."""
     values = [bytes.fromhex(value) for value in dict.fromkeys(hashes)]
     rows: list[tuple[str, str]] = []
-    for start in range(0, len(values), _MOST_VALUES):
-        some = values[start : start + _MOST_VALUES]
+    for some in _batches(values):
         marks = ",".join("?" * len(some))
         found = db.execute(
             f"SELECT DISTINCT hash, path FROM passages JOIN files ON files.id = note WHERE hash IN ({marks})",  # noqa: S608
@@ -109,6 +110,10 @@ def load_note_hashes(db: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     for path, value in rows:
         found.setdefault(path, []).append(value.hex())
     return {path: tuple(hashes) for path, hashes in found.items()}
+
+
+def _batches(values: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    return (values[start : start + _MOST_VALUES] for start in range(0, len(values), _MOST_VALUES))
 
 
 def _build_row(row: tuple[bytes, str, int, str, int, int, int]) -> PassageRow:
