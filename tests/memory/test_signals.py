@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.memory.notes import LinkRow, all_near, neighbours_of, note, vault
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.memory.amendments import build_amendments
+from vault_memex.memory.bursts import find_tag_bursts
 from vault_memex.memory.dangling import NameIndex, count_edits, find_dangling_links
 from vault_memex.memory.detection import detect_signals
 from vault_memex.memory.signals import (
@@ -21,7 +22,6 @@ from vault_memex.memory.signals import (
     build_fingerprint,
     find_hidden_arcs,
     find_stale_states,
-    find_tag_bursts,
     signal_key,
 )
 from vault_memex.memory.thresholds import Calibration, get_shipped
@@ -357,7 +357,7 @@ def test_the_index_finds_what_a_look_at_each_name_finds() -> None:
 
     dice = random.Random(11)
     names = {"".join(dice.choice("abc") for _ in range(dice.randrange(4, 9))) for _ in range(300)}
-    index = NameIndex([note(f"{name}.md") for name in names])
+    index = NameIndex(vault(*(note(f"{name}.md") for name in names)))
     for _ in range(300):
         wanted = "".join(dice.choice("abc") for _ in range(dice.randrange(4, 10)))
         most = min(2, len(wanted) // 4)

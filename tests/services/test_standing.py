@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import OpenVault
 from vault_memex.errors import PastImmutable, RuleUserOnly
@@ -14,6 +16,7 @@ from vault_memex.services.reading import ReadRequest
 from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest
 from vault_memex.services.retrieval import SearchRequest
 from vault_memex.services.rows import SearchRow
+from vault_memex.services.standing import Standing
 from vault_memex.vault import Vault, open_vault
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -165,3 +168,53 @@ def test_folders_give_layers_and_the_notes_own_layer_wins(folder: Path, opening:
     with pytest.raises(RuleUserOnly):
         vault.editing.retire(RetireRequest("Tone", "no"))
     assert "applied" == vault.editing.edit(EditRequest("Day", tags=("rain",))).outcome
+
+
+PATHS = st.sampled_from(["Plan.md", "a/Plan.md", "Fix.md", "Log.md"])
+PROPERTIES = st.dictionaries(
+    st.sampled_from(["amends", "superseded_by"]),
+    st.sampled_from(['"[[Plan]]"', '"[[Fix]]"', "Plan", "Fix", "7", '"[[a/Plan]]"']),
+    max_size=1,
+) | st.sampled_from(
+    [
+        {"amend_kind": "corrects", "amends": '"[[Plan]]"'},
+        {"amend_kind": "corrects", "amends": "Other name", "review": "pending"},
+        {"valid_until": "2026-01-01"},
+        {"title": "Other name"},
+        {"aliases": "[Fix]"},
+        {"id": 7},
+        {"created": "2025-01-01"},
+    ]
+)
+EDITS = st.tuples(PATHS, st.none() | PROPERTIES, st.booleans())
+
+
+@settings(max_examples=25)
+@example(
+    [("Fix.md", {"amends": "Other name"}, True), ("Log.md", {}, True), ("Log.md", {"title": "Other name"}, True)]
+)
+@example([("Fix.md", {"amends": '"[[Log]]"'}, True), ("Log.md", {}, True), ("Log.md", None, True)])
+@example(
+    [("Fix.md", {"superseded_by": "Log"}, True), ("Log.md", {}, True), ("Log.md", {"review": "pending"}, True)]
+)
+@given(st.lists(EDITS, min_size=1, max_size=7))
+def test_standings_that_followed_every_change_are_as_if_made_anew(
+    tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, dict[str, Any] | None, bool]]
+) -> None:
+    root = tmp_path_factory.mktemp("vault")
+    vault = open_vault(root, flags={"model": "none"}, clock=lambda: NOW)
+    try:
+        for number, (path, properties, asked) in enumerate(edits):
+            (root / path).unlink(missing_ok=True)
+            if properties is not None:
+                write(root, path, f"text {number}", **properties)
+            vault.refresh()
+            if not asked:
+                continue
+            found = vault.standing.find()
+            fresh = Standing(vault.catalogue, vault.catalogue.load_snapshot, lambda: NOW).find()
+
+            assert (fresh.amendments, fresh.fallen) == (found.amendments, found.fallen)
+            assert fresh.snapshot == found.snapshot
+    finally:
+        vault.close(patient=False)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+from typing import NamedTuple
 
 from vault_memex.core.note import PropertyValue
 from vault_memex.core.text import folder_of, name_key, stem_of, without_md
@@ -46,6 +47,23 @@ Names = Mapping[str, tuple[NoteRecord, ...]]
 """Notes by a name's key, those of one name in order of path."""
 FindKeys = Callable[[NoteRecord], Collection[str]]
 
+REMEMBERED_STEPS = 32  # from one snapshot to the next
+_COMPARED_FROM = 2_000  # remembered changes; comparing all notes is then as fast
+
+
+class SnapshotStep(NamedTuple):
+    """What became another on the way from a revision to the next one that was loaded."""
+
+    revision: int
+    paths: frozenset[str]
+
+
+class NoteChanges(NamedTuple):
+    """What is between two snapshots. A note that changed stands in both."""
+
+    before: tuple[NoteRecord, ...] = ()  # as they were: changed or gone
+    after: tuple[NoteRecord, ...] = ()  # as they are: changed or new
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -54,6 +72,7 @@ class Snapshot:
     revision: int
     notes: Mapping[str, NoteRecord]  # by path, in order of path
     attachments: Sequence[str] = ()  # paths of the other files links may point to
+    steps: tuple[SnapshotStep, ...] = field(default=(), repr=False, compare=False)  # the latest that led here
 
     @cached_property
     def by_id(self) -> Mapping[int, NoteRecord]:
@@ -68,7 +87,7 @@ class Snapshot:
     @cached_property
     def by_title_key(self) -> Names:
         """Notes by title and by file stem."""
-        return _build_names(self.notes.values(), _find_title_keys)
+        return _build_names(self.notes.values(), find_title_keys)
 
     @cached_property
     def by_alias_key(self) -> Names:
@@ -87,22 +106,59 @@ class Snapshot:
 
         Look-ups by name that this one has made are carried over: with 10,000 notes each takes 20 ms to make anew.
         """
-        following = Snapshot(revision, notes, attachments)
-        paths = list(changed)
-        before = [self.notes[path] for path in paths if path in self.notes]
-        after = [notes[path] for path in paths if path in notes]
+        paths = frozenset(changed)
+        steps = (*self.steps[1 - REMEMBERED_STEPS :], SnapshotStep(self.revision, paths))
+        following = Snapshot(revision, notes, attachments, steps)
+        before, after = _find_changes(self.notes, notes, paths)
         for name, find_keys in _LOOK_UPS.items():
             made = self.__dict__.get(name)
             if made is not None:
                 following.__dict__[name] = _follow_names(made, before, after, find_keys)
+        numbers = self.__dict__.get("by_id")
+        if numbers is not None and (followed := _follow_numbers(numbers, before, after)) is not None:
+            following.__dict__["by_id"] = followed
         return following
+
+    def find_changes(self, since: Snapshot | None) -> NoteChanges:
+        """Return which notes changed since an earlier snapshot of the vault; without one, all are new.
+
+        A matter of the changed notes alone when the snapshots are not far apart.
+        """
+        if since is self:
+            return NoteChanges()
+        if since is None:
+            return NoteChanges(after=tuple(self.notes.values()))
+        return _find_changes(since.notes, self.notes, self._find_paths(since))
+
+    def _find_paths(self, since: Snapshot) -> Iterable[str]:
+        """Return the paths at which something may be different, some of them perhaps twice gone and back."""
+        paths: set[str] = set()
+        for step in reversed(self.steps):
+            paths |= step.paths
+            if len(paths) > _COMPARED_FROM:
+                break
+            if step.revision == since.revision:
+                return paths
+        gone = [path for path, note in since.notes.items() if self.notes.get(path) is not note]
+        return [*gone, *(path for path in self.notes if path not in since.notes)]
+
+
+def _find_changes(
+    before: Mapping[str, NoteRecord], after: Mapping[str, NoteRecord], paths: Iterable[str]
+) -> NoteChanges:
+    pairs = [(before.get(path), after.get(path)) for path in paths]
+    return NoteChanges(
+        tuple(old for old, new in pairs if old is not None and old is not new),
+        tuple(new for old, new in pairs if new is not None and old is not new),
+    )
 
 
 def _find_path_keys(note: NoteRecord) -> set[str]:
     return {name_key(without_md(note.path))}
 
 
-def _find_title_keys(note: NoteRecord) -> set[str]:
+def find_title_keys(note: NoteRecord) -> set[str]:
+    """Return what a note is found by in `by_title_key`."""
     return {name_key(note.title), name_key(stem_of(note.path))}
 
 
@@ -116,7 +172,7 @@ def _find_former_title_keys(note: NoteRecord) -> set[str]:
 
 _LOOK_UPS: Mapping[str, FindKeys] = {
     "by_path_key": _find_path_keys,
-    "by_title_key": _find_title_keys,
+    "by_title_key": find_title_keys,
     "by_alias_key": _find_alias_keys,
     "by_former_title_key": _find_former_title_keys,
 }
@@ -146,3 +202,21 @@ def _follow_names(
         for key in find_keys(note):
             following[key] = tuple(sorted((*following.get(key, ()), note), key=lambda other: other.path))
     return following
+
+
+def _follow_numbers(
+    numbers: Mapping[int, NoteRecord], before: Iterable[NoteRecord], after: Iterable[NoteRecord]
+) -> Mapping[int, NoteRecord] | None:
+    """Return the look-up by number after a change; None when a number went, or may be another note's as well."""
+    left = {note.path: note.note_id for note in before if note.note_id is not None}
+    following = dict(numbers)
+    for note in after:
+        if note.note_id is None:
+            continue
+        known = following.get(note.note_id)
+        if known is not None and known.path != note.path:
+            return None
+        if left.get(note.path, note.note_id) == note.note_id:
+            left.pop(note.path, None)
+        following[note.note_id] = note
+    return None if left else following

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.snapshot import NoteRecord, Snapshot, find_title_keys
 from vault_memex.core.text import name_key, stem_of, without_md
 from vault_memex.memory.signals import Signal, find_identities, is_project_file
 
@@ -35,12 +36,14 @@ class UnresolvedLink(Protocol):
         """The path part as written, decoded; without `#Heading` and display text."""
 
 
-def find_dangling_links(snapshot: Snapshot, links: Iterable[UnresolvedLink]) -> Iterator[Signal]:
-    """Yield one signal for each note and target, in order of both.
+def find_dangling_links(
+    snapshot: Snapshot, links: Iterable[UnresolvedLink], names: NameIndex | None = None
+) -> Iterator[Signal]:
+    """Yield one signal for each note and target, in order of both. `names` is the index of this snapshot, if made.
 
     Rules are no source: they quote what not to write.
     """
-    names = NameIndex(snapshot.notes.values())
+    names = names or NameIndex(snapshot)
     seen: dict[tuple[str, str], str] = {}
     for link in links:
         seen.setdefault((link.source, name_key(without_md(link.target.strip()))), link.target.strip())
@@ -78,27 +81,41 @@ class NameIndex:
     each name is filed under its three parts, and only those that share one are measured.
     """
 
-    def __init__(self, notes: Iterable[NoteRecord]) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
         self._parts: dict[tuple[int, int, str], list[str]] = {}
-        self._lengths: set[int] = set()
-        self._notes: dict[str, NoteRecord] = {}
-        self._aliases: dict[str, NoteRecord] = {}
-        for note in sorted(notes, key=lambda n: n.path):
-            for key in {name_key(note.title), name_key(stem_of(note.path))}:
-                if key not in self._notes and len(key) + _MOST_EDITS >= _LEAST_LENGTH:
-                    self._notes[key] = note
-                    self._add(key)
-            for alias in note.aliases:
-                self._aliases.setdefault(name_key(alias), note)
+        self._lengths: Counter[int] = Counter()
+        for key in snapshot.by_title_key:
+            self._count(key, 1)
 
-    def _add(self, key: str) -> None:
-        self._lengths.add(len(key))
+    def follow(self, snapshot: Snapshot) -> None:
+        """Take in what another snapshot has changed: a matter of the changed notes alone."""
+        changes = snapshot.find_changes(self._snapshot)
+        former, names = self._snapshot.by_title_key, snapshot.by_title_key
+        self._snapshot = snapshot
+        for key in {key for note in changes.before for key in find_title_keys(note)}:
+            if key not in names:
+                self._count(key, -1)
+        for key in {key for note in changes.after for key in find_title_keys(note)}:
+            if key not in former:
+                self._count(key, 1)
+
+    def _count(self, key: str, by: int) -> None:
+        if len(key) + _MOST_EDITS < _LEAST_LENGTH:
+            return
+        self._lengths[len(key)] += by
         for number, (start, end) in enumerate(_find_thirds(len(key))):
-            self._parts.setdefault((len(key), number, key[start:end]), []).append(key)
+            part = (len(key), number, key[start:end])
+            if by > 0:
+                self._parts.setdefault(part, []).append(key)
+                continue
+            self._parts[part].remove(key)
+            if not self._parts[part]:
+                del self._parts[part]
 
     def find_alias(self, key: str) -> NoteRecord | None:
         """Return the note that has the name as an alias: in a vault of Obsidian's it is not reached that way."""
-        return self._aliases.get(key)
+        return next(iter(self._snapshot.by_alias_key.get(key, ())), None)
 
     def find_nearest(self, key: str) -> NoteRecord | None:
         """Return the note whose name is at most min(2, length ÷ 4) edits away, the nearest one, then by name."""
@@ -113,12 +130,12 @@ class NameIndex:
             ),
             default=None,
         )
-        return self._notes[found[1]] if found else None
+        return self._snapshot.by_title_key[found[1]][0] if found else None
 
     def _find_candidates(self, key: str, most: int) -> set[str]:
         found: set[str] = set()
         for length in range(len(key) - most, len(key) + most + 1):
-            if length not in self._lengths:
+            if not self._lengths[length]:
                 continue
             for number, (start, end) in enumerate(_find_thirds(length)):
                 for shift in range(-most, most + 1):

@@ -7,6 +7,7 @@ from datetime import date
 
 from vault_memex.core.snapshot import Snapshot
 from vault_memex.memory.amendments import Amendments
+from vault_memex.memory.bursts import find_tag_bursts
 from vault_memex.memory.dangling import UnresolvedLink, find_dangling_links
 from vault_memex.memory.signals import (
     SIGNAL_KINDS,
@@ -16,7 +17,6 @@ from vault_memex.memory.signals import (
     SignalSettings,
     find_hidden_arcs,
     find_stale_states,
-    find_tag_bursts,
 )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import date, timedelta
+from datetime import date
 from hashlib import blake2b, sha256
 from typing import Any, Literal, Protocol
 
@@ -261,29 +261,6 @@ def find_stale_states(
             later.sort()
             reason = f"{len(later)} records since {updated} are about what {note.title!r} says is so now."
             yield Signal("stale_state", (find_identities(note),), (note.path, *(p for _, p in later)), reason)
-
-
-def find_tag_bursts(snapshot: Snapshot, settings: SignalSettings, today: date) -> Iterator[Signal]:
-    """Yield tags that are back after a long silence. A new tag and a steady one are none."""
-    days: dict[str, list[tuple[date, str]]] = {}
-    for note in snapshot.notes.values():
-        created = find_day(note.created) if is_source(note) else None
-        if created is not None and created <= today:
-            for tag in {name_key(tag) for tag in note.tags} - settings.ignored_tags:
-                days.setdefault(tag, []).append((created, note.path))
-    start = today - timedelta(days=settings.burst_window)
-    for tag, dated in sorted(days.items()):
-        recent = sorted(pair for pair in dated if pair[0] > start)
-        earlier = max((pair for pair in dated if pair[0] <= start), default=None)
-        if len(recent) < settings.burst_notes or earlier is None:
-            continue
-        silence = (recent[0][0] - earlier[0]).days
-        if silence >= settings.burst_silence:
-            reason = (
-                f"#{tag} is back: {len(recent)} notes in {settings.burst_window} days, after {silence} without."
-            )
-            notes = (*(path for _, path in recent), earlier[1])
-            yield Signal("tag_burst", ((f"{tag}|{earlier[0]}",),), notes, reason, tag)
 
 
 def render_knobs(settings: SignalSettings) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from vault_memex.config import Config
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import base_of, name_key, without_md
+from vault_memex.core.text import without_md
 from vault_memex.index.meaning import LONG_SECONDS, Meaning, MeaningUnavailable, NearAnswer, NearQuestion
-from vault_memex.memory.dangling import find_dangling_links
+from vault_memex.memory.bursts import TagDays
+from vault_memex.memory.dangling import NameIndex, find_dangling_links
 from vault_memex.memory.days import find_day
 from vault_memex.memory.detection import detect_signals
 from vault_memex.memory.signals import (
@@ -19,7 +21,6 @@ from vault_memex.memory.signals import (
     SignalSettings,
     build_fingerprint,
     find_stale_states,
-    find_tag_bursts,
     is_record,
     is_source,
     render_knobs,
@@ -31,7 +32,6 @@ from vault_memex.store.catalogue import Catalogue
 NEAR = 64  # notes around a new one among which a state may be that it overtakes
 MOST_STATES = 3
 STATE_NEAR = 250
-LIKE = 2  # letters that a name's length may differ from one that was mistyped
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,9 @@ class Detecting:
         self._standing = standing
         self._snapshot = snapshot
         self._clock = clock
+        self._following = threading.Lock()  # for the two below; made when a write first needs them
+        self._tag_days: TagDays | None = None
+        self._names: NameIndex | None = None
 
     def today(self) -> date:
         """Return the day on which signals are looked for."""
@@ -160,35 +163,30 @@ class Detecting:
         return Detection(tuple(signals), frozenset())
 
     def _find_bursts(self, note: NoteRecord, snapshot: Snapshot) -> Iterator[Signal]:
-        keys = {name_key(tag) for tag in note.tags}
-        if keys:
-            tagged = {
-                path: other
-                for path, other in snapshot.notes.items()
-                if other.tags and not keys.isdisjoint(map(name_key, other.tags))
-            }
-            for signal in find_tag_bursts(replace(snapshot, notes=tagged), self._settings(), self.today()):
-                if note.path in signal.notes:
-                    yield signal
+        if not note.tags:
+            return
+        with self._following:
+            if self._tag_days is None:
+                self._tag_days = TagDays(snapshot)
+            else:
+                self._tag_days.follow(snapshot)
+            found = list(self._tag_days.find_bursts(self._settings(), self.today(), note.tags))
+        yield from (signal for signal in found if note.path in signal.notes)
 
-    def _find_dangling(self, note: NoteRecord, snapshot: Snapshot) -> Iterator[Signal]:
+    def _find_dangling(self, note: NoteRecord, snapshot: Snapshot) -> list[Signal]:
         links = [
             Link(note.path, without_md(row.target))
             for row in self._catalogue.find_links(note.path)
             if row.path is None and row.target
         ]
         if not links:
-            return
-        wanted = {len(name_key(part)) for link in links for part in (link.target, base_of(link.target))}
-        lengths = {length + more for length in wanted for more in range(-LIKE, LIKE + 1)}
-        like = {
-            other.path: other
-            for key, group in snapshot.by_title_key.items()
-            if len(key) in lengths
-            for other in group
-        }
-        like |= {other.path: other for group in snapshot.by_alias_key.values() for other in group}
-        yield from find_dangling_links(replace(snapshot, notes={**like, note.path: note}), links)
+            return []
+        with self._following:
+            if self._names is None:
+                self._names = NameIndex(snapshot)
+            else:
+                self._names.follow(snapshot)
+            return list(find_dangling_links(snapshot, links, self._names))
 
     def _find_overtaken(
         self, note: NoteRecord, snapshot: Snapshot, near: Sequence[tuple[str, float]] | None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from vault_memex.core.refs import resolve_ref
-from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.snapshot import NoteChanges, NoteRecord, Snapshot
 from vault_memex.errors import MemexError
 from vault_memex.memory.amendments import (
     AMENDS,
@@ -33,6 +33,8 @@ class Standings:
     today: date
     amendments: Amendments
     fallen: Mapping[str, Validity]  # by path, of the notes that do not hold
+    concerned: frozenset[str] = frozenset()  # the notes whose records had a part in this
+    named: bool = False  # whether a note is named by what may be another one's title or number
 
     def check(self, path: str) -> Validity:
         """Return whether a note holds."""
@@ -62,7 +64,11 @@ def name_note(note: NoteRecord) -> str:
 
 
 class Standing:
-    """Keeps the standings of the present snapshot; any thread may ask."""
+    """Keeps the standings of the present snapshot; any thread may ask.
+
+    A change is looked at alone. Only where it concerns a note that had a part in them, or which note a name means,
+    are standings made again, from the notes that say something of the kind: most vaults have few.
+    """
 
     def __init__(
         self, catalogue: Catalogue, snapshot: Callable[[], Snapshot], clock: Callable[[], datetime]
@@ -72,18 +78,35 @@ class Standing:
         self._clock = clock
         self._lock = threading.Lock()
         self._kept: Standings | None = None
+        self._telling: dict[str, NoteRecord] = {}
 
     def find(self) -> Standings:
-        """Return what stands now; made again only when the vault or the day has changed."""
+        """Return what stands now."""
         snapshot, today = self._snapshot(), self._clock().date()
         with self._lock:
-            if self._kept is None or self._kept.snapshot is not snapshot or self._kept.today != today:
-                self._kept = self._build(snapshot, today)
-            return self._kept
+            kept = self._kept
+            if kept is not None and kept.snapshot is snapshot and kept.today == today:
+                return kept
+            changes = snapshot.find_changes(kept.snapshot if kept else None)
+            self._follow(changes)
+            if kept is not None and kept.today == today and _is_untouched(kept, snapshot, changes):
+                found = replace(kept, snapshot=snapshot)
+            else:
+                found = self._build(snapshot, today)
+            self._kept = found
+            return found
+
+    def _follow(self, changes: NoteChanges) -> None:
+        for note in changes.before:
+            self._telling.pop(note.path, None)
+        for note in changes.after:
+            if _is_telling(note):
+                self._telling[note.path] = note
 
     def _build(self, snapshot: Snapshot, today: date) -> Standings:
-        telling = [note for note in snapshot.notes.values() if not _TELLING.isdisjoint(note.properties)]
-        links = [*self._catalogue.find_property_links(_LINKING), *_find_plain_links(snapshot, telling)]
+        telling = [self._telling[path] for path in sorted(self._telling)]
+        plain = list(_find_plain_names(telling))
+        links = [*self._catalogue.find_property_links(_LINKING), *_find_plain_links(snapshot, plain)]
         amendments = build_amendments(snapshot, links)
         corrected = (snapshot.notes[path] for path in amendments.successors)
         fallen = {}
@@ -91,18 +114,43 @@ class Standing:
             validity = check_validity(note, amendments, today)
             if not validity.holds:
                 fallen[note.path] = validity
-        return Standings(snapshot, today, amendments, fallen)
+        ends = {end for link in links for end in (link.source, link.target) if end is not None}
+        return Standings(snapshot, today, amendments, fallen, frozenset({*self._telling, *ends}), bool(plain))
 
 
-def _find_plain_links(snapshot: Snapshot, notes: Iterable[NoteRecord]) -> Iterator[PropertyLinkRow]:
-    """Yield what these properties name without brackets: a number, a title, a path."""
+def _is_telling(note: NoteRecord) -> bool:
+    return not _TELLING.isdisjoint(note.properties)
+
+
+def _is_untouched(kept: Standings, snapshot: Snapshot, changes: NoteChanges) -> bool:
+    """Whether nothing that the standings rest on has changed."""
+    before = {note.path: note for note in changes.before}
+    after = {note.path: note for note in changes.after}
+    if before.keys() != after.keys() or snapshot.attachments is not kept.snapshot.attachments:
+        return False  # a link may lead elsewhere
+    if not kept.concerned.isdisjoint(after) or any(map(_is_telling, changes.after)):
+        return False
+    return not kept.named or all(_find_names(note) == _find_names(after[path]) for path, note in before.items())
+
+
+def _find_names(note: NoteRecord) -> tuple[object, ...]:
+    return note.title, note.note_id, note.aliases, note.former_titles
+
+
+def _find_plain_names(notes: Iterable[NoteRecord]) -> Iterator[tuple[str, str, str]]:
+    """Yield (path, property, name) for what these properties name without brackets: a number, a title, a path."""
     for note in notes:
         for name in (AMENDS, SUPERSEDED_BY):
             value = note.properties.get(name)
             for item in value if isinstance(value, list) else [value]:
-                if isinstance(item, bool) or not isinstance(item, int | str) or "[[" in str(item):
-                    continue
-                try:
-                    yield PropertyLinkRow(note.path, resolve_ref(snapshot, str(item)).note.path, name)
-                except MemexError:
-                    continue  # names no note; what the property says still counts
+                if isinstance(item, int | str) and not isinstance(item, bool) and "[[" not in str(item):
+                    yield note.path, name, str(item)
+
+
+def _find_plain_links(snapshot: Snapshot, names: Iterable[tuple[str, str, str]]) -> Iterator[PropertyLinkRow]:
+    """Yield the links that the names come to."""
+    for path, name, wanted in names:
+        try:
+            yield PropertyLinkRow(path, resolve_ref(snapshot, wanted).note.path, name)
+        except MemexError:
+            continue  # names no note; what the property says still counts
