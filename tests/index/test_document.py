@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vault_memex.config import Config
 from vault_memex.core.analyzer import analyze
 from vault_memex.core.changes import Signature
-from vault_memex.index.document import HEAD_CHARS, WHOLE_LIMIT, build_document
+from vault_memex.index.document import HEAD_CHARS, WHOLE_LIMIT, WORDS_CHARS, build_document
 from vault_memex.store.indexed import IndexedNote
 
 SIGNATURE = Signature(1, 2, 3, 4)
@@ -105,14 +105,17 @@ def test_other_encoding_is_searchable_with_a_notice() -> None:
     assert "not UTF-8" in note.notices[0]
 
 
-def test_large_note_is_indexed_by_head_and_headings() -> None:
+def test_large_note_is_parsed_by_head_and_headings_and_its_words_are_all_found() -> None:
     filler = "word [[Link]] text\n" * (WHOLE_LIMIT // 18)
     note = build(f"# First\n{filler}```\n# in a fence\n```\n## Last one ##\nneedle\n")
+    larger = build(f"# First\n{filler * (WORDS_CHARS // WHOLE_LIMIT)}first\n{filler}needle\n")
 
     assert analyze("First Last one") == note.words.headings.split()
-    assert "needle" not in note.words.body
+    assert "needl" in note.words.body
+    assert "needl" not in larger.words.body
     assert len(note.links) <= HEAD_CHARS // 18
-    assert "only its first part" in note.notices[0]
+    assert "those of its first part." in note.notices[0]
+    assert "beyond its first 10,000,000 characters" in larger.notices[0]
     assert note.chars > WHOLE_LIMIT
 
 

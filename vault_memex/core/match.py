@@ -17,6 +17,7 @@ from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import Span, name_key, stem_of, without_md
 
 MOST_SCANNED = 200_000  # characters of one note in which words are looked for
+_AROUND = 1_000  # characters that a stretch has before the word it is about
 
 StrongKind = Literal["name", "words", "phrase", "meaning"]
 
@@ -61,6 +62,17 @@ def find_matched_text(note: Outline | ParsedNote, terms: Sequence[str], limit: i
     span = _widen(note.text, Span(start, end), Span(max(low, note.body_start), high), limit)
     text = " ".join(note.text[span.start : span.end].split())
     return MatchedText(text, find_section_at(note.headings, start), span)
+
+
+def find_stretch(text: str, words: Iterable[str]) -> str:
+    """Return of a very large text what is worth looking at: around the first of the words, else the beginning.
+
+    Words are looked for as written, whatever their case; what follows from other forms of them is not worth the time.
+    """
+    lowered = text.lower()
+    places = (lowered.find(word.lower()) for word in words)
+    start = max(0, min((at for at in places if at >= 0), default=0) - _AROUND)
+    return text[start : start + MOST_SCANNED]
 
 
 def find_same_name(query: Query, record: NoteRecord, path_segments: bool = False) -> str | None:

@@ -18,8 +18,9 @@ from vault_memex.core.revision import revision_of
 from vault_memex.core.text import stem_of
 from vault_memex.store.indexed import IndexedLink, IndexedNote, IndexedPassage, WordFields
 
-WHOLE_LIMIT = 2_000_000  # bytes; a larger note is indexed by its head and its headings
+WHOLE_LIMIT = 2_000_000  # bytes; of a larger note only the head is parsed, and its headings are looked for
 HEAD_CHARS = 65_536
+WORDS_CHARS = 10_000_000  # of a large note's text, so far its words are found: a second of work
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _NOT_SEARCHED = RESERVED_PROPERTIES - {"summary", "author", "description"}
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}$")
@@ -34,7 +35,7 @@ def build_document(
     text = _find_head(decoded.text, len(data))
     later: list[str] = []
     if len(text) < len(decoded.text):
-        notices.append(f"The note has {len(data):,} bytes: only its first part and its headings are searched.")
+        notices.append(_describe_large(len(data), len(decoded.text)))
         later = _find_later_headings(decoded.text, len(text))
     note = parse_note(text)
     properties = {key: _plain(value) for key, value in note.properties.items()}
@@ -64,7 +65,9 @@ def build_document(
             IndexedPassage(p.ordinal, p.hash, p.heading_path, *p.span, len(p.text))
             for p in build_passages(note, title)
         ),
-        words=_build_words(([title], aliases, headings, tags), properties, note),
+        words=_build_words(
+            ([title], aliases, headings, tags), properties, decoded.text[note.body_start : WORDS_CHARS]
+        ),
     )
 
 
@@ -84,14 +87,19 @@ def _find_head(text: str, size: int) -> str:
     return text[: text.rfind("\n", 0, HEAD_CHARS) + 1 or HEAD_CHARS]
 
 
-def _build_words(
-    named: Iterable[Iterable[str]], properties: Mapping[str, PropertyValue], note: ParsedNote
-) -> WordFields:
+def _describe_large(size: int, chars: int) -> str:
+    words = (
+        "" if chars <= WORDS_CHARS else f", and words beyond its first {WORDS_CHARS:,} characters are not found"
+    )
+    return f"The note has {size:,} bytes: links, tags, outline and meaning are those of its first part{words}."
+
+
+def _build_words(named: Iterable[Iterable[str]], properties: Mapping[str, PropertyValue], body: str) -> WordFields:
     """Return the terms of title, aliases, headings and tags (given in this order), and of the body."""
     # What a person wrote into properties of their own is looked for like any other text of the note.
     own = (value for key, value in properties.items() if key not in _NOT_SEARCHED)
-    body = "\n".join([*(text for value in own for text in _find_strings(value)), note.body])
-    parts = [*("\n".join(texts) for texts in named), body]
+    whole = "\n".join([*(text for value in own for text in _find_strings(value)), body])
+    parts = [*("\n".join(texts) for texts in named), whole]
     return WordFields(*(" ".join(analyze(part)) if part else "" for part in parts))
 
 

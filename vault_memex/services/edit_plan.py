@@ -30,6 +30,7 @@ MAX_TITLE = 500
 MAX_SUMMARY = 5_000
 MAX_CHANGE_TITLE = 120
 MAX_BODY_BYTES = 1 << 20
+MOST_PARSED = 8_000_000  # bytes of a note that is parsed whole for one call: some seconds of work
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _URL = re.compile(r"https?://[^\s\x00-\x20]+")
 SHRINK_FROM = 200  # code points; a shorter note may shrink as it likes
@@ -165,7 +166,12 @@ def check_property_names(properties: Mapping[str, PropertyValue]) -> None:
 
 
 def plan_text(text: str, request: EditRequest) -> PlannedText:
-    """Return the note's new text: body first, then properties. Raises what the planners raise."""
+    """Return the note's new text: body first, then properties. Raises what the planners raise, and TooLarge."""
+    if (size := len(text.encode("utf-8", "surrogatepass"))) > MOST_PARSED:
+        raise TooLarge(
+            f"The note has {size:,} bytes; notes of up to {MOST_PARSED:,} are edited. Split it in an editor, or save "
+            "what is new as a note of its own that links to it."
+        )
     removed: tuple[str, ...] = ()
     new = text
     if request.patch:

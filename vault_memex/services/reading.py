@@ -12,8 +12,10 @@ from vault_memex.core.refs import find_near_names, parse_ref, resolve_ref
 from vault_memex.core.sections import build_sections, resolve_section
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import BOM, base_of, find_safe_cut, name_key
-from vault_memex.errors import IndexUnusable, InvalidArgument, MemexError, NotFound
+from vault_memex.errors import IndexUnusable, InvalidArgument, MemexError, NotFound, TooLarge
+from vault_memex.index.document import find_indexed_text
 from vault_memex.index.indexer import Indexer
+from vault_memex.services.edit_plan import MOST_PARSED
 from vault_memex.services.flashbacks import Surfaced
 from vault_memex.services.standing import Standing, name_note
 from vault_memex.store.catalogue import Catalogue, LinkRow, Neighbour
@@ -176,8 +178,8 @@ class Reading:
         if request.offset < 0 or request.max_chars < 1:
             raise InvalidArgument("offset", "offset counts from 0 and max_chars from 1.")
         record, file, others = self.find_note(ref)
-        note = parse_note(file.text)
-        path, text = _selected(note, request.section)
+        note = _parse(file, request.section)
+        path, text = _selected(note, file.text, request.section)
         start = find_safe_cut(text, request.offset)
         end = find_safe_cut(text, start + request.max_chars)
         if end <= start < len(text):  # one visible character longer than the limit
@@ -220,9 +222,19 @@ class Reading:
         return tuple(dict.fromkeys((*standing, *record.notices, *note.notices, *locked)))
 
 
-def _selected(note: ParsedNote, name: str) -> tuple[tuple[str, ...], str]:
+def _parse(file: FileText, section: str) -> ParsedNote:
+    """Return the note, or of a very large one the first part, as the index has it."""
+    if section and len(file.data) > MOST_PARSED:
+        raise TooLarge(
+            f"{file.path} has {len(file.data):,} bytes; sections are found in notes of up to {MOST_PARSED:,}. "
+            "Read it by `offset` and `max_chars`."
+        )
+    return parse_note(file.text if section else find_indexed_text(file.data))
+
+
+def _selected(note: ParsedNote, whole: str, name: str) -> tuple[tuple[str, ...], str]:
     if not name:
-        return (), note.body
+        return (), whole[note.body_start :]
     section = resolve_section(note, name)
     return section.heading.path, note.text[section.span.start : section.span.end]
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault_memex.core.expression import Query
-from vault_memex.core.match import find_matched_text
+from vault_memex.core.match import find_matched_text, find_stretch
 from vault_memex.core.note import RESERVED_PROPERTIES
 from vault_memex.core.outline import Outline, build_outline
 from vault_memex.core.ranking import Ranked
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import find_safe_cut
 from vault_memex.errors import MemexError
+from vault_memex.index.document import WHOLE_LIMIT
 from vault_memex.memory.amendments import SUPERSEDED_BY, Validity
 from vault_memex.services.standing import Standings
 from vault_memex.store.catalogue import Catalogue, PassageRow
@@ -94,11 +95,17 @@ class RowBuilder:
         if query.is_empty:
             return (), None
         try:
-            parsed = build_outline(self._files.read(note.path).text)
+            text = self._files.read(note.path).text
         except MemexError:
             return (), None  # deleted or unreadable this instant; the row still says what was found
-        matched = find_matched_text(parsed, query.terms, limit)
         passage = self._find_passage(note)
+        if len(text) > WHOLE_LIMIT:  # passages lie in the first part of such a note
+            words = () if passage and note.tier == "related" else (word.text for word in query.words)
+            stretch = find_stretch(text, words)
+            passage = passage if text.startswith(stretch) else None
+            text = stretch
+        parsed = build_outline(text)
+        matched = find_matched_text(parsed, query.terms, limit)
         if passage is not None and (matched is None or note.tier == "related"):
             start, end = passage.start, min(passage.end, len(parsed.text))
             inside = matched is not None and start <= matched.span.start < end
