@@ -34,6 +34,9 @@ from vault_memex.services.editing import Editing
 from vault_memex.services.flashbacks import Flashbacks, Surfaced
 from vault_memex.services.history import History
 from vault_memex.services.inferences import Inferences
+from vault_memex.services.knowledge import Knowledge
+from vault_memex.services.knowledge_order import RelationOrder
+from vault_memex.services.knowledge_view import KnowledgeView
 from vault_memex.services.names import Names
 from vault_memex.services.nearby import Nearby
 from vault_memex.services.numbering import Numbering
@@ -238,6 +241,15 @@ class Vault:
                 role=self.config.role,
             ),
             snapshot=self.snapshot,
+            clock=clock,
+        )
+        self.knowledge = Knowledge(
+            config=self.config,
+            files=files,
+            view=KnowledgeView(self.catalogue, self.snapshot, RelationOrder(self.transactor.stores.journal)),
+            editing=self.editing,
+            numbering=self.numbering,
+            trash=self.trash,
             clock=clock,
         )
 

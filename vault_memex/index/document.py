@@ -16,6 +16,7 @@ from vault_memex.core.markdown import parse_note
 from vault_memex.core.note import RESERVED_PROPERTIES, Link, ParsedNote, PropertyValue
 from vault_memex.core.revision import revision_of
 from vault_memex.core.text import stem_of
+from vault_memex.memory.knowledge import is_entity, is_loose, parse_note_graph, render_graph
 from vault_memex.store.indexed import IndexedLink, IndexedNote, IndexedPassage, WordFields
 
 WHOLE_LIMIT = 2_000_000  # bytes; of a larger note only the head is parsed, and its headings are looked for
@@ -68,6 +69,7 @@ def build_document(
         words=_build_words(
             ([title], aliases, headings, tags), properties, decoded.text[note.body_start : WORDS_CHARS]
         ),
+        graph=render_graph(parse_note_graph(note)) if is_entity(properties) or is_loose(properties) else None,
     )
 
 

@@ -8,6 +8,11 @@ from importlib.resources import files
 
 from vault_memex.config import Config
 
+_PACKAGES = (
+    ("vault_memex.core", None),
+    ("vault_memex.index", ("document.py",)),
+    ("vault_memex.memory", ("knowledge.py", "knowledge_items.py", "knowledge_text.py")),
+)
 _PARSERS = ("markdown-it-py", "pyyaml", "py-rust-stemmers", "charset-normalizer")
 
 
@@ -18,7 +23,7 @@ def find_fingerprint(config: Config) -> str:
     seconds and embeds nothing again.
     """
     digest = hashlib.blake2b(digest_size=16)
-    for package, names in (("vault_memex.core", None), ("vault_memex.index", ("document.py",))):
+    for package, names in _PACKAGES:
         for file in sorted(files(package).iterdir(), key=lambda f: f.name):
             if file.name.endswith(".py") and (names is None or file.name in names):
                 digest.update(file.name.encode() + b"\0" + file.read_bytes())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from vault_memex.config import Config
 from vault_memex.core.changes import Change, FileEdit, MoveFile, WriteFile
@@ -38,12 +39,12 @@ from vault_memex.services.edit_plan import (
 from vault_memex.services.numbering import Numbering
 from vault_memex.services.reading import Reading
 from vault_memex.services.relinking import Relinker
-from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest, WriteAnswer
+from vault_memex.services.requests import EditRequest, PlannedWrite, RetireRequest, SaveRequest, WriteAnswer
 from vault_memex.services.save_plan import check_folder, find_free_path, render_link
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.journal import render_moment
-from vault_memex.store.layout import write_settings
+from vault_memex.store.layout import TRASH_FOLDER, write_settings
 from vault_memex.store.names import file_name_for_title
 from vault_memex.store.transaction import Applied, Transactor
 from vault_memex.store.trash import Trash
@@ -245,6 +246,30 @@ class Editing:
         answer = replace(answer, title=record.title, note_id=number, trash_path=trash_path)
         return self._answering.add_citing(answer, "deleted", sources)
 
+    # -- several notes at once
+
+    def write(self, plan: Callable[[], PlannedWrite | None]) -> Applied | None:
+        """Make the change that `plan` returns, planned and written under the vault lock; None when it plans none.
+
+        When somebody saves in between, it is planned anew. The plan checks what each note's layer forbids.
+        """
+        check_role(self._config.role)
+        for attempt in range(1, RETRIES + 1):
+            try:
+                with self._hold():
+                    self._numbering.number_all()
+                    planned = plan()
+                    if planned is None:
+                        return None
+                    applied = self._apply(planned.change, planned.details)
+                    if planned.numbers:
+                        self._numbering.show(planned.numbers)
+                    return applied
+            except StaleRevision:
+                if attempt == RETRIES:
+                    raise
+        raise AssertionError("unreachable")
+
     # -- the program's own files
 
     def write_settings(self, text: str) -> list[str]:
@@ -261,8 +286,9 @@ class Editing:
             self._files.check_root()
             yield
 
-    def _apply(self, change: Change) -> Applied:
-        applied = self._transactor.apply(change, internal=change.op == "deleted")
+    def _apply(self, change: Change, details: Mapping[str, Any] | None = None) -> Applied:
+        internal = any(isinstance(edit, MoveFile) and edit.to.startswith(TRASH_FOLDER) for edit in change.edits)
+        applied = self._transactor.apply(change, internal=internal, details=details)
         moves = [(f.from_path, f.path) for f in applied.files if f.from_path is not None]
         writes = [
             OwnWrite(f.path, f.data, f.signature)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -70,6 +70,10 @@ class Numbering:
     def take(self, path: str, revision: str) -> int:
         """Give the next number to a note about to be written; the line is on disk before the note is."""
         return self._ids.assign([(path, revision)], self._now(), above=self.next_number() - 1)[0]
+
+    def take_all(self, notes: Sequence[tuple[str, str]]) -> None:
+        """Give the numbers from `next_number` on to notes, as (path, revision), about to be written."""
+        self._ids.assign(notes, self._now(), above=self.next_number() - 1)
 
     def number_all(self) -> int:
         """Give numbers to all notes that have none, and record moves made outside; return how many lines.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from vault_memex.core.changes import Change
 from vault_memex.core.note import PropertyValue
 from vault_memex.core.patch import PatchOp
 from vault_memex.memory.duplicates import Duplicate
@@ -57,6 +59,15 @@ class RetireRequest:
 
     ref: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedWrite:
+    """A change of several notes, ready for the one door."""
+
+    change: Change
+    details: Mapping[str, Any] = field(default_factory=dict)  # for the journal
+    numbers: Mapping[str, int] = field(default_factory=dict)  # of new notes, by path; taken already
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,11 @@ class Catalogue:
         with self._reading() as db:
             return read.load_attachments(db)
 
+    def load_graphs(self, paths: Iterable[str] | None = None) -> dict[str, str]:
+        """Return what entities say to the knowledge graph, by path: those of the paths that are any, or all."""
+        with self._reading() as db:
+            return read.load_graphs(db, paths)
+
     # -- changes
 
     def apply(self, batch: Batch) -> Applied:

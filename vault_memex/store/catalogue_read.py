@@ -90,6 +90,15 @@ def get_revisions(db: sqlite3.Connection, paths: Iterable[str]) -> dict[str, Kno
     return found
 
 
+def load_graphs(db: sqlite3.Connection, paths: Iterable[str] | None) -> dict[str, str]:
+    """Return what entities say to the knowledge graph, by path: those of the paths that are any, or all."""
+    select = "SELECT path, graph FROM notes JOIN files USING(id) WHERE graph IS NOT NULL"
+    if paths is None:
+        return dict(db.execute(select))
+    rows = (db.execute(f"{select} AND path = ?", (path,)).fetchone() for path in paths)
+    return dict(row for row in rows if row)
+
+
 def load_attachments(db: sqlite3.Connection) -> tuple[str, ...]:
     """Return the paths of all files that are not notes, sorted."""
     return _load_attachments(db)

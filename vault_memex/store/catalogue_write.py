@@ -182,12 +182,12 @@ def _write_note(
     created, updated = _file_times(note.signature)
     db.execute(
         "INSERT INTO notes(id, revision, changed, record, own_id, own_created, file_created,"
-        " own_updated, file_updated) VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
+        " own_updated, file_updated, graph) VALUES(?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
         # The last commit says nothing of bytes that came after it.
         " git_updated = iif(revision = excluded.revision, git_updated, NULL),"
         " revision=excluded.revision, changed=excluded.changed, record=excluded.record,"
         " own_id=excluded.own_id, own_created=excluded.own_created, file_created=excluded.file_created,"
-        " own_updated=excluded.own_updated, file_updated=excluded.file_updated",
+        " own_updated=excluded.own_updated, file_updated=excluded.file_updated, graph=excluded.graph",
         (
             note_id,
             note.revision,
@@ -198,6 +198,7 @@ def _write_note(
             created,
             note.own_updated,
             updated,
+            note.graph,
         ),
     )
     insert_links(db, note_id, note, resolver)

@@ -70,6 +70,7 @@ class IndexedNote:
     links: tuple[IndexedLink, ...] = ()
     passages: tuple[IndexedPassage, ...] = ()
     words: WordFields = NO_WORDS
+    graph: str | None = None  # memory.knowledge.render_graph of an entity
 
 
 class Touch(NamedTuple):

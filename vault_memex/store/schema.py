@@ -16,7 +16,7 @@ from vault_memex.errors import IndexUnusable
 from vault_memex.store.file_lock import FileLock, find_lock
 
 FILE_NAME = "catalogue.sqlite"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_SECONDS = 10.0
 
 _DISK_FAULTS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
@@ -50,8 +50,10 @@ CREATE TABLE notes(
     record TEXT NOT NULL,            -- JSON list: catalogue_write makes it, catalogue_read takes it apart
     own_id INTEGER, assigned_id INTEGER,
     own_created TEXT, git_created TEXT, file_created TEXT NOT NULL,
-    own_updated TEXT, git_updated TEXT, file_updated TEXT NOT NULL
+    own_updated TEXT, git_updated TEXT, file_updated TEXT NOT NULL,
+    graph TEXT                       -- what an entity says to the knowledge graph; NULL for other notes
 );
+CREATE INDEX notes_with_graph ON notes(id) WHERE graph IS NOT NULL;
 CREATE INDEX notes_by_change ON notes(changed);
 CREATE TABLE removed(path TEXT NOT NULL, changed INTEGER NOT NULL);
 CREATE INDEX removed_by_change ON removed(changed);

@@ -6,16 +6,16 @@ line that says so in its column `purged`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from vault_memex.core.changes import Change, MoveFile, RemoveFile, WriteFile
+from vault_memex.core.changes import Change, FileEdit, MoveFile, RemoveFile, WriteFile
 from vault_memex.core.text import render_line, stem_of
 from vault_memex.errors import AlreadyExists, NotFound
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.ids import escape_field, unescape_field
 from vault_memex.store.layout import TRASH_FOLDER
-from vault_memex.store.names import file_name_for_title, numbered_name
+from vault_memex.store.names import file_name_for_title, numbered_name, twin_key
 
 TOMBSTONES = f"{TRASH_FOLDER}/tombstones.tsv"
 HEADER = "id\ttitle\tpath\twhen\tby\treason\tpurged\tfile\n"
@@ -66,13 +66,8 @@ def plan_delete(
     `stones` is the tombstones file as it is, None when there is none. `is_taken` tells whether a name in the trash
     is in use.
     """
-    name = trash_name(stone, note.path)
-    number = 2
-    while is_taken(name):
-        name = numbered_name(trash_name(stone, note.path), number)
-        number += 1
-    buried = replace(stone, file=name, purged="")
-    move = MoveFile(note.path, f"{TRASH_FOLDER}/{name}", note.revision)
+    buried = _with_free_name(stone, note.path, is_taken)
+    move = MoveFile(note.path, f"{TRASH_FOLDER}/{buried.file}", note.revision)
     return Change(
         "deleted",
         note.path,
@@ -143,6 +138,24 @@ class Trash:
         stone = Tombstone(note_id, title, note.path, when, actor, reason, "", "")
         return plan_delete(note, stone, self._read_stones(), self._is_taken)
 
+    def plan_delete_all(
+        self, notes: Sequence[tuple[FileText, str, int | None]], *, when: str, actor: str, reason: str
+    ) -> tuple[FileEdit, ...]:
+        """Return the edits that move notes, given with title and number, to the trash together."""
+        if not notes:
+            return ()
+        stones = self._read_stones()
+        names: set[str] = set()
+        moves: list[FileEdit] = []
+        lines = ""
+        for note, title, note_id in notes:
+            stone = Tombstone(note_id, title, note.path, when, actor, reason, "", "")
+            stone = _with_free_name(stone, note.path, lambda name: twin_key(name) in names or self._is_taken(name))
+            names.add(twin_key(stone.file))
+            moves.append(MoveFile(note.path, f"{TRASH_FOLDER}/{stone.file}", note.revision))
+            lines += render_tombstone(stone)
+        return (*moves, _with_lines(stones, lines))
+
     def plan_restore(self, stone: Tombstone, actor: str, to: str | None = None) -> Change:
         """Return the change that restores a note. Raises AlreadyExists when its place is taken."""
         target = self._files.find_place(to or stone.path, "note")
@@ -171,8 +184,21 @@ class Trash:
         return self._files.find_place(f"{TRASH_FOLDER}/{name}", "internal").exists
 
 
+def _with_free_name(stone: Tombstone, path: str, is_taken: Callable[[str], bool]) -> Tombstone:
+    name = trash_name(stone, path)
+    number = 2
+    while is_taken(name):
+        name = numbered_name(trash_name(stone, path), number)
+        number += 1
+    return replace(stone, file=name, purged="")
+
+
 def _with_line(stones: FileText | None, stone: Tombstone) -> WriteFile:
-    line = render_tombstone(stone).encode("utf-8")
+    return _with_lines(stones, render_tombstone(stone))
+
+
+def _with_lines(stones: FileText | None, lines: str) -> WriteFile:
+    line = lines.encode("utf-8")
     if stones is None:
         return WriteFile(TOMBSTONES, HEADER.encode("utf-8") + line, None)
     gap = b"" if stones.data.endswith(b"\n") or not stones.data else b"\n"
