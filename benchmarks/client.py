@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, Self
 import psutil
 
 PROTOCOL = "2025-11-25"
+# An installed package has its bytecode; without it, every start would compile ours and not the SDK's.
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 class Memory(NamedTuple):
@@ -38,7 +40,7 @@ class RawClient:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **(environment or {})},
+            env={**_ENVIRONMENT, **(environment or {})},
         )
         self._watched = psutil.Process(self.process.pid)
         self._number = 0

@@ -292,9 +292,9 @@ class Vault:
         """Return all notes by path."""
         return self.snapshot().notes
 
-    def start(self) -> None:
-        """Begin watching, indexing and embedding in the background."""
-        self.background.start()
+    def start(self, delay: float = 0.0) -> None:
+        """Begin watching, indexing and embedding in the background; see `Background.start`."""
+        self.background.start(delay)
 
     def _recover(self) -> None:
         self.transactor.recover()

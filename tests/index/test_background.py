@@ -108,6 +108,22 @@ def test_a_vault_that_went_away_is_told_with_every_answer(begin: Begin) -> None:
     assert ["a.md"] == server.vault.notes()
 
 
+def test_a_complete_index_lets_the_first_pass_wait_and_a_new_one_does_not(begin: Begin) -> None:
+    server = begin()
+    server.vault.write("a.md", "the kiln was fired")
+    server.background.start(delay=3600.0)
+    wait_until(lambda: server.is_embedded(1))
+    server.close()
+
+    again = begin()
+    again.vault.write("b.md", "the boat wants oil")
+    again.background.start(delay=3600.0)
+
+    assert not again.background.state().leader
+    again.background.hurry()
+    wait_until(lambda: again.is_embedded(2))
+
+
 def test_stopping_at_once_leaves_nothing_behind(begin: Begin) -> None:
     server = begin()
     for number in range(50):

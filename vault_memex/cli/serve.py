@@ -34,11 +34,16 @@ def _quick_start() -> Iterator[None]:
 
     Imports make objects that stay, so collections while they run look in vain (a seventh of the start), and
     freezing keeps later ones from looking again. Plugins of pydantic would be searched in every installed package.
+    Of the protocol's 500 models few are ever used, and with this setting each is built when it first is.
     """
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     gc.disable()
+    from pydantic import BaseModel
+
+    BaseModel.model_config["defer_build"] = True
     try:
         yield
     finally:
+        del BaseModel.model_config["defer_build"]
         gc.freeze()
         gc.enable()

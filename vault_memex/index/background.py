@@ -54,14 +54,20 @@ class Background:
         self._started = False
         self._scanned = threading.Event()
 
-    def start(self) -> None:
-        """Begin; returns at once."""
+    def start(self, delay: float = 0.0) -> None:
+        """Begin; returns at once. An index that has been complete may wait so many seconds, or until `hurry`."""
         if not self._started:
             self._started = True
-            self._watcher.start()
+            self._watcher.start(delay if self._indexer.catalogue.is_complete() else 0.0)
+
+    def hurry(self) -> None:
+        """Begin now what waits to begin."""
+        if self._started and not self._scanned.is_set():
+            self._watcher.hurry()
 
     def wait_scanned(self, timeout: float) -> bool:
         """Return whether a first pass is over, after at most `timeout` seconds."""
+        self.hurry()
         return self._scanned.wait(timeout)
 
     def request_scan(self) -> None:

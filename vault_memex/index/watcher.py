@@ -75,13 +75,19 @@ class Watcher:
         self._missing: dict[str, float] = {}  # gone paths, since when
         self._next_scan = self._next_beat = self._next_check = 0.0
         self._slept = wall_clock() - clock()
+        self._delay = 0.0
         self._thread: threading.Thread | None = None
         self.status = WatchStatus()
 
-    def start(self) -> None:
-        """Start the thread: it tries to lead at once."""
+    def start(self, delay: float = 0.0) -> None:
+        """Start the thread: it tries to lead at once, or after so many seconds, but then at `hurry`."""
+        self._delay = delay
         self._thread = threading.Thread(target=self._run, name="vault-watcher", daemon=True)
         self._thread.start()
+
+    def hurry(self) -> None:
+        """Do what is due now, the first pass included."""
+        self._notify()
 
     def stop(self) -> None:
         """End the thread, in the middle of a pass if need be, and stop leading."""
@@ -97,6 +103,7 @@ class Watcher:
 
     def _run(self) -> None:
         try:
+            self._wait(self._delay)
             while not self._stopping.is_set():
                 self._wait(self._step())
         finally:

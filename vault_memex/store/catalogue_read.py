@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,8 +40,7 @@ def load_snapshot(db: sqlite3.Connection, previous: Snapshot | None) -> Snapshot
         if meta["attachments"] > previous.revision:
             attachments = _load_attachments(db)
         return previous.follow(revision, notes, attachments, changed)
-    rows = db.execute(_NOTES + " ORDER BY path")
-    return Snapshot(revision, {row[0]: _build_record(row) for row in rows}, _load_attachments(db))
+    return Snapshot(revision, _load_all(db), _load_attachments(db))
 
 
 def count_notes(db: sqlite3.Connection) -> int:
@@ -108,6 +108,19 @@ def _load_attachments(db: sqlite3.Connection) -> tuple[str, ...]:
     return tuple(row[0] for row in db.execute("SELECT path FROM files WHERE NOT is_note ORDER BY path"))
 
 
+def _load_all(db: sqlite3.Connection) -> dict[str, NoteRecord]:
+    rows = db.execute(_NOTES + " ORDER BY path").fetchall()
+    # One text to take apart instead of thousands, and no collections while so much is made that stays.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        records = json.loads(f"[{','.join([row[2] for row in rows])}]")
+        return {row[0]: _build_record(row, record) for row, record in zip(rows, records, strict=True)}
+    finally:
+        if collecting:
+            gc.enable()
+
+
 def _load_changed(db: sqlite3.Connection, previous: Snapshot) -> tuple[dict[str, NoteRecord], set[str]]:
     """Return the notes now, and the paths at which something is not as it was."""
     notes = dict(previous.notes)
@@ -117,14 +130,14 @@ def _load_changed(db: sqlite3.Connection, previous: Snapshot) -> tuple[dict[str,
         changed.add(path)
     known = len(notes)
     for row in db.execute(_NOTES + " WHERE changed > ?", (previous.revision,)):
-        notes[row[0]] = _build_record(row)
+        notes[row[0]] = _build_record(row, json.loads(row[2]))
         changed.add(row[0])
     return (notes if len(notes) == known else {path: notes[path] for path in sorted(notes)}), changed
 
 
-def _build_record(row: tuple[str, str, str, int | None, str, str]) -> NoteRecord:
-    path, revision, record, note_id, created, updated = row
-    title, aliases, former, tags, properties, layer, summary, chars, links_out, notices = json.loads(record)
+def _build_record(row: tuple[str, str, str, int | None, str, str], record: Sequence[Any]) -> NoteRecord:
+    path, revision, _, note_id, created, updated = row
+    title, aliases, former, tags, properties, layer, summary, chars, links_out, notices = record
     return NoteRecord(
         path,
         title,
