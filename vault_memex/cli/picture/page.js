@@ -5,7 +5,11 @@
   const data = JSON.parse($("data").textContent);
   const LARGE = 1500; // notes; more are laid out while the picture is shown, not before
   const MOST_RESULTS = 30;
-  const MOST_LABELS = 90;
+  const MOST_NAMES = 90; // drawn at once
+  const FEW_NAMES = 24; // the same while a large vault is seen from afar
+  const MOST_IN_WAY = 300; // notes that names keep clear of
+  const PATH_LINKS = 200; // lines in one path
+  const LAYERS = ["past", "state", "rule"]; // each keeps its colour
   const COLOURS = 8; // beside the neutral one
 
   // --- the picture's data
@@ -15,11 +19,11 @@
     folder: path.includes("/") ? path.slice(0, path.indexOf("/")) : "",
   }));
   const links = data.links.map(([source, target, ...types]) => ({
-    source, target, types: types.map((type) => data.relations[type]),
+    source: notes[source], target: notes[target], types: types.map((type) => data.relations[type]),
   }));
   for (const link of links) {
-    notes[link.source].out.push(link);
-    notes[link.target].in.push(link);
+    link.source.out.push(link);
+    link.target.in.push(link);
   }
   const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
   for (const note of notes) {
@@ -29,7 +33,6 @@
     note.radius = Math.min(3 + 1.5 * Math.sqrt(note.links), 22);
   }
   const byWeight = [...notes].sort((a, b) => b.links - a.links || a.id - b.id);
-  const endOf = (link, end) => (typeof link[end] === "object" ? link[end] : notes[link[end]]);
   const count = (number, one) => `${number.toLocaleString("en")} ${one}${number === 1 ? "" : "s"}`;
 
   function element(tag, text, attributes = {}) {
@@ -45,6 +48,7 @@
   let found = null; // a Set of notes while something is searched for
   let picked = null;
   let hovered = null;
+  let arranging = true; // until the notes have their places
   let near = null; // the picked or hovered note and its neighbours
 
   const NONE = "\u0000"; // stands for "no layer" and "no type": no value of a note
@@ -65,23 +69,24 @@
 
   function showCounts() {
     const shown = notes.filter((note) => note.shown).length;
-    const lines = links.filter((link) => endOf(link, "source").shown && endOf(link, "target").shown).length;
+    const lines = links.filter((link) => link.source.shown && link.target.shown).length;
     const part = (some, all, one) => (some === all ? count(all, one) : `${some.toLocaleString("en")} of ${count(all, one)}`);
     const limits = data.filters.length
       ? ` This page holds only ${data.filters.join(", ")}; the vault has ${count(data.notesTotal, "note")}.` : "";
-    $("counts").textContent = `Shows ${part(shown, notes.length, "note")} and ${part(lines, links.length, "link")}.${limits}`;
+    const busy = arranging && notes.length > LARGE ? " Arranging them; the lines come when that is done." : "";
+    $("counts").textContent = `Shows ${part(shown, notes.length, "note")} and ${part(lines, links.length, "link")}.${limits}${busy}`;
   }
 
   function look() {
     const middle = picked || hovered;
-    near = middle && new Set([middle, ...middle.out.map((l) => endOf(l, "target")), ...middle.in.map((l) => endOf(l, "source"))]);
+    near = middle && new Set([middle, ...middle.out.map((l) => l.target), ...middle.in.map((l) => l.source)]);
     redraw();
   }
 
   const isFaded = (note) => (near && !near.has(note)) || (found && !found.has(note) && !(near && near.has(note)));
   const isNear = (link) => {
     const middle = picked || hovered;
-    return middle && (endOf(link, "source") === middle || endOf(link, "target") === middle);
+    return middle && (link.source === middle || link.target === middle);
   };
 
   // --- colours
@@ -111,7 +116,8 @@
   function paintLegend() {
     const counts = countBy(modes[mode].of);
     const named = counts.filter(([value]) => value).slice(0, COLOURS);
-    palette = new Map(named.map(([value], place) => [value, place + 1]));
+    if (mode === "layer") named.sort((a, b) => LAYERS.indexOf(a[0]) - LAYERS.indexOf(b[0]));
+    palette = new Map(named.map(([value], place) => [value, (mode === "layer" ? LAYERS.indexOf(value) : place) + 1]));
     const others = counts.filter(([value]) => value && !palette.has(value));
     const rows = named.map(([value, some]) => [palette.get(value), value, some]);
     const rest = others.reduce((sum, [, some]) => sum + some, 0);
@@ -140,6 +146,7 @@
   // --- drawing
 
   let graph = null;
+  let aspect = { x: 1, y: 1 };
   let moved = false; // once the person has moved the view, it is theirs
   const redraw = () => graph && graph.nodeColor(colourOf);
 
@@ -148,6 +155,9 @@
     ctx.arc(note.x, note.y, note.radius, 0, 2 * Math.PI);
     ctx.fillStyle = isFaded(note) ? theme.faded : colourOf(note);
     ctx.fill();
+    ctx.lineWidth = 1;
+    ctx.strokeStyle = theme.halo;
+    ctx.stroke();
     if (note.type && !isFaded(note)) {
       ctx.beginPath();
       ctx.arc(note.x, note.y, note.radius + 2.2, 0, 2 * Math.PI);
@@ -164,14 +174,52 @@
     }
   }
 
-  function linkColour(link) {
-    if (isNear(link)) return theme["line-picked"];
-    if (near || found) return theme.faded;
-    return link.types.length ? theme["line-typed"] : theme.line;
+  // The lines are drawn here and not by the library, which puts all of one style into one path: with 30,000 links
+  // a browser without a graphics card takes seconds for that.
+  function paintLinks(ctx, scale) {
+    if (arranging && notes.length > LARGE) return;
+    const quiet = near || found;
+    const styles = [[theme.line, 1, []], [theme["line-typed"], 1.2, []], [theme.faded, 1, []], [theme["line-picked"], 1.8, []]];
+    for (const link of links) {
+      if (!link.source.shown || !link.target.shown) continue;
+      styles[isNear(link) ? 3 : quiet ? 2 : link.types.length ? 1 : 0][2].push(link);
+    }
+    const thin = Math.min(1, Math.max(0.25, (9 * LARGE * scale) / links.length)); // or a crowd of lines is a blot
+    for (const [colour, width, some] of styles) {
+      ctx.globalAlpha = colour === theme["line-picked"] ? 1 : thin;
+      ctx.strokeStyle = colour;
+      ctx.lineWidth = width / scale;
+      for (let from = 0; from < some.length; from += PATH_LINKS) {
+        ctx.beginPath();
+        for (const link of some.slice(from, from + PATH_LINKS)) {
+          ctx.moveTo(link.source.x, link.source.y);
+          ctx.lineTo(link.target.x, link.target.y);
+        }
+        ctx.stroke();
+      }
+    }
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = theme["line-picked"];
+    for (const link of styles[3][2]) paintArrow(link, ctx, scale);
+  }
+
+  function paintArrow({ source, target }, ctx, scale) {
+    const angle = Math.atan2(target.y - source.y, target.x - source.x);
+    const size = 9 / scale;
+    const tip = target.radius + 2 / scale;
+    ctx.beginPath();
+    for (const [back, turn] of [[tip, 0], [tip + size, 0.4 * size], [tip + size, -0.4 * size]]) {
+      ctx.lineTo(
+        target.x - back * Math.cos(angle) - turn * Math.sin(angle),
+        target.y - back * Math.sin(angle) + turn * Math.cos(angle),
+      );
+    }
+    ctx.fill();
   }
 
   // Names are drawn last, the best linked first, each where no other stands.
   function paintNames(ctx, scale) {
+    if (arranging && notes.length > LARGE) return;
     const taken = [];
     const size = 12 / scale;
     const corner = graph.screen2GraphCoords(0, 0);
@@ -180,36 +228,44 @@
     ctx.textAlign = "center";
     ctx.textBaseline = "top";
     ctx.lineJoin = "round";
-    let left = MOST_LABELS;
+    let left = notes.length > LARGE && scale < 0.5 ? FEW_NAMES : MOST_NAMES;
+    let tries = 6 * left;
     const first = near ? [...near].filter((note) => note.shown) : [];
     const middle = picked || hovered;
+    const isIn = (note) => note.x > corner.x && note.x < far.x && note.y > corner.y && note.y < far.y;
+    const seen = notes.filter((note) => note.shown && isIn(note));
+    if (seen.length <= MOST_IN_WAY) for (const { x, y, radius: r } of seen) taken.push([x - r, y - r, x + r, y + r]);
     first.sort((a, b) => (b === middle) - (a === middle) || b.links - a.links || a.id - b.id);
-    for (const note of first.concat(byWeight)) {
-      if (!left) break;
+    for (const note of new Set([...first, ...byWeight])) {
+      if (!left || !tries) break;
       if (!note.shown || (isFaded(note) && note !== hovered)) continue;
-      if (note.x < corner.x || note.x > far.x || note.y < corner.y || note.y > far.y) continue;
-      left -= paintName(note, note.x, note.y + note.radius + 3 / scale, ctx, size, taken);
+      if (!isIn(note)) continue;
+      tries -= 1;
+      left -= paintName(note, ctx, size, taken);
     }
     if (near) for (const link of links) if (link.types.length && isNear(link)) paintType(link, ctx, size, taken);
   }
 
-  function paintName(note, x, y, ctx, size, taken) {
+  // Below the note, else above or beside it; not at all where everything is taken. Returns how many were drawn.
+  function paintName(note, ctx, size, taken) {
     const text = note.title.length > 40 ? `${note.title.slice(0, 39)}…` : note.title;
-    if (!claim(x, y, text, ctx, size, taken)) return 0;
-    paintText(text, x, y, ctx, size, theme.text);
-    return 1;
+    const { x, y, radius } = note;
+    const [gap, half] = [radius + size / 4, ctx.measureText(text).width / 2];
+    const places = [[x, y + gap], [x, y - gap - size * 1.2], [x + gap + half, y - size * 0.6], [x - gap - half, y - size * 0.6]];
+    const place = places.find(([left, top]) => claim(left, top, half, size, taken));
+    if (place) paintText(text, ...place, ctx, size, theme.text);
+    return place ? 1 : 0;
   }
 
   function paintType(link, ctx, size, taken) {
-    const [a, b] = [endOf(link, "source"), endOf(link, "target")];
+    const [a, b] = [link.source, link.target];
     if (!a.shown || !b.shown) return;
     const [x, y, text] = [(a.x + b.x) / 2, (a.y + b.y) / 2 - size / 2, link.types.join(", ").replaceAll("_", " ")];
-    if (claim(x, y, text, ctx, size, taken)) paintText(text, x, y, ctx, size, theme["line-picked"]);
+    if (claim(x, y, ctx.measureText(text).width / 2, size, taken)) paintText(text, x, y, ctx, size, theme["line-picked"]);
   }
 
-  function claim(x, y, text, ctx, size, taken) {
-    const half = ctx.measureText(text).width / 2 + size / 3;
-    const box = [x - half, y, x + half, y + size * 1.25];
+  function claim(x, y, half, size, taken) {
+    const box = [x - half - size / 4, y, x + half + size / 4, y + size * 1.2];
     if (taken.some((t) => box[0] < t[2] && box[2] > t[0] && box[1] < t[3] && box[3] > t[1])) return false;
     taken.push(box);
     return true;
@@ -223,19 +279,46 @@
     ctx.fillText(text, x, y);
   }
 
-  // Pulls everything a little towards the middle, or what is not linked would drift out of sight.
+  // Pulls everything a little towards the middle, or what is not linked would drift out of sight; less along the
+  // longer side of the stage.
   function gravity(alpha) {
     for (const note of notes) {
-      note.vx -= note.x * 0.06 * alpha;
-      note.vy -= note.y * 0.06 * alpha;
+      const pull = (note.links ? 0.06 : 0.11) * alpha;
+      note.vx -= note.x * pull * aspect.x;
+      note.vy -= note.y * pull * aspect.y;
     }
   }
 
+  // Notes of a folder begin side by side, so that little is left to arrange. The same page gives the same picture.
+  function placeNotes() {
+    const folders = new Map();
+    for (const note of notes) {
+      const folder = note.path.slice(0, note.path.lastIndexOf("/") + 1);
+      if (!folders.has(folder)) folders.set(folder, []);
+      folders.get(folder).push(note);
+    }
+    const golden = Math.PI * (3 - Math.sqrt(5));
+    const spread = 22;
+    let before = 0;
+    [...folders.values()].sort((a, b) => b.length - a.length).forEach((some, turn) => {
+      const away = spread * Math.sqrt(before + (before ? some.length / 2 : 0));
+      before += some.length;
+      some.forEach((note, place) => {
+        const out = spread * Math.sqrt(place + 0.5);
+        note.x = away * Math.cos(turn * golden) + out * Math.cos(place * golden);
+        note.y = away * Math.sin(turn * golden) + out * Math.sin(place * golden);
+      });
+    });
+  }
+
   function draw() {
+    placeNotes();
+    const area = freeArea();
+    const wide = Math.sqrt((area.right - area.left) / (area.bottom - area.top));
+    aspect = { x: 1 / wide, y: wide };
     const large = notes.length > LARGE;
     graph = new ForceGraph($("stage"))
-      .nodeLabel(() => "")
-      .linkLabel(() => "")
+      .nodeLabel((note) => (large ? element("span", note.title) : "")) // an element: texts would be read as HTML
       .nodeCanvasObject(paintNote)
       .nodePointerAreaPaint((note, colour, ctx) => {
         ctx.fillStyle = colour;
@@ -243,26 +326,30 @@
         ctx.arc(note.x, note.y, note.radius + 4, 0, 2 * Math.PI);
         ctx.fill();
       })
-      .linkPointerAreaPaint(() => {})
       .nodeVisibility((note) => note.shown)
-      .linkVisibility((link) => endOf(link, "source").shown && endOf(link, "target").shown)
-      .linkColor(linkColour)
-      .linkWidth((link) => (isNear(link) ? 1.8 : 1))
-      .linkDirectionalArrowLength((link) => (isNear(link) ? 7 : 0))
-      .linkDirectionalArrowRelPos(0.62)
+      .linkVisibility(false)
+      .onRenderFramePre(paintLinks)
       .onRenderFramePost(paintNames)
       .onNodeClick(pick)
       .onBackgroundClick(() => pick(null))
-      .onNodeHover((note) => { hovered = note; if (!picked) look(); })
+      .onNodeHover((note) => { if (!large) { hovered = note; if (!picked) look(); } })
+      .enableNodeDrag(!large)
       .minZoom(0.02)
       .maxZoom(12)
       .warmupTicks(large ? 0 : 200)
-      .cooldownTicks(large ? 220 : 0)
-      .cooldownTime(60000);
-    graph.d3Force("charge").strength(large ? -70 : -140).distanceMax(large ? 600 : 900).theta(large ? 1.2 : 0.9);
-    graph.d3Force("link").distance((link) => 34 + endOf(link, "source").radius + endOf(link, "target").radius);
+      .cooldownTicks(large ? 120 : 0)
+      .d3AlphaDecay(large ? 0.04 : 0.0228)
+      .cooldownTime(120000);
+    graph.d3Force("charge").strength(large ? -40 : -220).theta(large ? 1.3 : 0.9);
+    graph.d3Force("link").distance((link) => 34 + link.source.radius + link.target.radius);
     graph.d3Force("gravity", gravity);
-    graph.onEngineStop(() => { if (!moved) fit(0); graph.cooldownTicks(60); });
+    graph.onEngineStop(() => {
+      arranging = false;
+      graph.cooldownTicks(60);
+      showCounts();
+      if (!moved) fit(0);
+      redraw();
+    });
     let ticks = 0;
     graph.onEngineTick(() => { if (!moved && ticks++ % 10 === 0) fit(0); });
     graph.graphData({ nodes: notes, links });
@@ -411,9 +498,9 @@
 
   function listLinks(id, head, some, end) {
     $(`${id}-head`).textContent = head;
-    const byTitle = (a, b) => (endOf(a, end).titleKey < endOf(b, end).titleKey ? -1 : 1);
+    const byTitle = (a, b) => (a[end].titleKey < b[end].titleKey ? -1 : 1);
     $(id).replaceChildren(...[...some].sort(byTitle).map((link) => {
-      const other = endOf(link, end);
+      const other = link[end];
       const row = element("li");
       const button = element("button", "", { type: "button", title: other.path });
       const place = palette.get(modes[mode].of(other)) || 0;
