@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint format docs bench clean
+.PHONY: demo test lint format docs screenshots bench clean
 
 demo: $(STAMP)
 	$(BIN)/vault-memex demo
@@ -25,6 +25,9 @@ format: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -m tests.reference
+
+screenshots: $(STAMP)
+	$(BIN)/python -m tests.screenshots
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -21,7 +21,7 @@ SNAPSHOT = Snapshot(
         for note in (
             _note("C.md", tags=("garden/roses",), layer="past"),
             _note("A.md", tags=("garden",), entity="person"),
-            _note("B.md", entity=["no", "text"]),
+            _note("B.md", entity=["person", "author"]),
         )
     },
 )
@@ -46,8 +46,8 @@ def test_links_between_two_notes_are_one_line_with_its_relations_and_none_leads_
     assert (PictureLink(0, 1, ("employs", "knows")), PictureLink(2, 0, ())) == picture.links
 
 
-def test_an_entity_is_what_has_its_type_as_text() -> None:
-    assert ["person", "", ""] == [note.entity_type for note in _build().notes]
+def test_an_entity_has_its_type_and_several_types_are_one_text() -> None:
+    assert ["person", "person, author", ""] == [note.entity_type for note in _build().notes]
 
 
 def test_a_filter_leaves_out_notes_and_the_links_that_would_lead_to_them() -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from vault_memex.core.filters import Filters, check_filters
 from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.memory.knowledge import find_entity_type
 
 
 class TypedLink(NamedTuple):
@@ -68,12 +69,6 @@ def _build_note(record: NoteRecord) -> PictureNote:
         path=record.path,
         title=record.title,
         layer=record.layer or "",
-        entity_type=get_entity_type(record),
+        entity_type=find_entity_type(record.properties).strip(),
         tags=record.tags,
     )
-
-
-def get_entity_type(record: NoteRecord) -> str:
-    """Return the type of an entity; "" for a note that is none."""
-    stated = record.properties.get("entity_type")
-    return stated.strip() if isinstance(stated, str) else ""

@@ -4,6 +4,7 @@
   const $ = (id) => document.getElementById(id);
   const data = JSON.parse($("data").textContent);
   const LARGE = 1500; // notes; more are laid out while the picture is shown, not before
+  const TICKS = 120; // steps in which they are laid out
   const MOST_RESULTS = 30;
   const MOST_NAMES = 90; // drawn at once
   const FEW_NAMES = 24; // the same while a large vault is seen from afar
@@ -25,6 +26,8 @@
     link.source.out.push(link);
     link.target.in.push(link);
   }
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const during = (time) => (calm ? 0 : time); // milliseconds of a movement
   const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
   for (const note of notes) {
     note.key = fold([note.title, note.path, ...note.tags.map((tag) => `#${tag}`)].join("\n"));
@@ -49,6 +52,7 @@
   let picked = null;
   let hovered = null;
   let arranging = true; // until the notes have their places
+  const isBusy = () => arranging && notes.length > LARGE;
   let near = null; // the picked or hovered note and its neighbours
 
   const NONE = "\u0000"; // stands for "no layer" and "no type": no value of a note
@@ -73,8 +77,7 @@
     const part = (some, all, one) => (some === all ? count(all, one) : `${some.toLocaleString("en")} of ${count(all, one)}`);
     const limits = data.filters.length
       ? ` This page holds only ${data.filters.join(", ")}; the vault has ${count(data.notesTotal, "note")}.` : "";
-    const busy = arranging && notes.length > LARGE ? " Arranging them; the lines come when that is done." : "";
-    $("counts").textContent = `Shows ${part(shown, notes.length, "note")} and ${part(lines, links.length, "link")}.${limits}${busy}`;
+    $("counts").textContent = `Shows ${part(shown, notes.length, "note")} and ${part(lines, links.length, "link")}.${limits}`;
   }
 
   function look() {
@@ -151,6 +154,7 @@
   const redraw = () => graph && graph.nodeColor(colourOf);
 
   function paintNote(note, ctx) {
+    if (calm && isBusy()) return;
     ctx.beginPath();
     ctx.arc(note.x, note.y, note.radius, 0, 2 * Math.PI);
     ctx.fillStyle = isFaded(note) ? theme.faded : colourOf(note);
@@ -177,7 +181,7 @@
   // The lines are drawn here and not by the library, which puts all of one style into one path: with 30,000 links
   // a browser without a graphics card takes seconds for that.
   function paintLinks(ctx, scale) {
-    if (arranging && notes.length > LARGE) return;
+    if (isBusy()) return;
     const quiet = near || found;
     const styles = [[theme.line, 1, []], [theme["line-typed"], 1.2, []], [theme.faded, 1, []], [theme["line-picked"], 1.8, []]];
     for (const link of links) {
@@ -219,7 +223,7 @@
 
   // Names are drawn last, the best linked first, each where no other stands.
   function paintNames(ctx, scale) {
-    if (arranging && notes.length > LARGE) return;
+    if (isBusy()) return;
     const taken = [];
     const size = 12 / scale;
     const corner = graph.screen2GraphCoords(0, 0);
@@ -337,7 +341,7 @@
       .minZoom(0.02)
       .maxZoom(12)
       .warmupTicks(large ? 0 : 200)
-      .cooldownTicks(large ? 120 : 0)
+      .cooldownTicks(large ? TICKS : 0)
       .d3AlphaDecay(large ? 0.04 : 0.0228)
       .cooldownTime(120000);
     graph.d3Force("charge").strength(large ? -40 : -220).theta(large ? 1.3 : 0.9);
@@ -346,12 +350,17 @@
     graph.onEngineStop(() => {
       arranging = false;
       graph.cooldownTicks(60);
-      showCounts();
+      $("busy").hidden = true;
       if (!moved) fit(0);
       redraw();
     });
     let ticks = 0;
-    graph.onEngineTick(() => { if (!moved && ticks++ % 10 === 0) fit(0); });
+    graph.onEngineTick(() => {
+      if (!moved && ticks % 10 === 0) fit(0);
+      ticks += 1;
+      if (isBusy()) $("busy").textContent = `Arranging them, ${Math.floor((100 * ticks) / TICKS)} %. Lines follow.`;
+    });
+    $("busy").hidden = !isBusy();
     graph.graphData({ nodes: notes, links });
     resize();
     for (const event of ["wheel", "pointerdown"]) {
@@ -469,7 +478,7 @@
 
   function show(note) {
     moved = true;
-    centre(note.x, note.y, Math.max(graph.zoom(), 1.4), 400);
+    centre(note.x, note.y, Math.max(graph.zoom(), 1.4), during(400));
   }
 
   function showNote(note) {
@@ -574,15 +583,15 @@
     const { x, y } = graph.centerAt();
     const keys = {
       "/": () => $("search").focus(),
-      "+": () => graph.zoom(graph.zoom() * 1.4, 150),
-      "=": () => graph.zoom(graph.zoom() * 1.4, 150),
-      "-": () => graph.zoom(graph.zoom() / 1.4, 150),
-      0: () => fit(300),
+      "+": () => graph.zoom(graph.zoom() * 1.4, during(150)),
+      "=": () => graph.zoom(graph.zoom() * 1.4, during(150)),
+      "-": () => graph.zoom(graph.zoom() / 1.4, during(150)),
+      0: () => fit(during(300)),
     };
     if (event.target === $("stage")) {
       Object.assign(keys, {
-        ArrowLeft: () => graph.centerAt(x - step, y, 100), ArrowRight: () => graph.centerAt(x + step, y, 100),
-        ArrowUp: () => graph.centerAt(x, y - step, 100), ArrowDown: () => graph.centerAt(x, y + step, 100),
+        ArrowLeft: () => graph.centerAt(x - step, y, during(100)), ArrowRight: () => graph.centerAt(x + step, y, during(100)),
+        ArrowUp: () => graph.centerAt(x, y - step, during(100)), ArrowDown: () => graph.centerAt(x, y + step, during(100)),
       });
     }
     if (!keys[event.key]) return;
@@ -601,10 +610,10 @@
   $("search").addEventListener("input", search);
   $("search").addEventListener("keydown", onSearchKey);
   $("close").addEventListener("click", () => { pick(null); $("stage").focus(); });
-  $("reset").addEventListener("click", () => { reset(); fit(300); });
-  $("nearer").addEventListener("click", () => graph.zoom(graph.zoom() * 1.4, 150));
-  $("farther").addEventListener("click", () => graph.zoom(graph.zoom() / 1.4, 150));
-  $("fit").addEventListener("click", () => fit(300));
+  $("reset").addEventListener("click", () => { reset(); fit(during(300)); });
+  $("nearer").addEventListener("click", () => graph.zoom(graph.zoom() * 1.4, during(150)));
+  $("farther").addEventListener("click", () => graph.zoom(graph.zoom() / 1.4, during(150)));
+  $("fit").addEventListener("click", () => fit(during(300)));
   addEventListener("keydown", onKey);
   addEventListener("resize", resize);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); redraw(); });

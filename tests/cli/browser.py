@@ -1,0 +1,40 @@
+"""A real headless Chromium for pages of this program."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# A sandbox needs a user other than root; the rest keeps the browser itself from asking the network.
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--no-proxy-server",
+)
+
+
+def find_chromium() -> str | None:
+    """Return the browser's command: VAULT_MEMEX_CHROMIUM, else one on the PATH; None when there is none."""
+    return os.environ.get("VAULT_MEMEX_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextmanager
+def open_browser(command: str) -> Iterator[Browser]:
+    """Start the browser, and end it afterwards."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=command, args=list(ARGUMENTS))
+        try:
+            yield browser
+        finally:
+            browser.close()
