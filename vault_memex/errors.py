@@ -240,7 +240,7 @@ class ModelUnavailable(MemexError):
 
 
 class IndexUnusable(MemexError):
-    """The index cannot be opened or written (disk full, read-only). The notes are as they are."""
+    """The index cannot be opened or written (disk full, read-only, busy for long). The notes are as they are."""
 
     code = "INDEX_UNUSABLE"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ from vault_memex.errors import (
 )
 from vault_memex.services.reading import ReadRequest
 from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest
+from vault_memex.services.retrieval import SearchRequest
+from vault_memex.store.schema import connect
 from vault_memex.vault import open_vault
 
 
@@ -257,6 +260,29 @@ def test_a_note_is_written_and_read_while_the_index_has_no_room(folder: Path, op
     writer.execute("PRAGMA max_page_count = 1000000")
     vault.refresh()
     assert len(vault.snapshot().by_id) == len(vault.snapshot().notes) == 4
+
+
+def test_a_note_is_written_while_another_process_keeps_the_index_busy(
+    folder: Path, opening: OpenVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault_memex.store.schema.BUSY_SECONDS", 0.05)
+    (folder / "Plan.md").write_text("Paint.\n", encoding="utf-8")
+    vault = opening(folder)
+    vault.editing.edit(edit("Plan", {"append": "Numbered."}))
+    with closing(connect(vault.cache / "catalogue.sqlite")) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        edited = vault.editing.edit(edit("Plan", {"append": "Zirkon."}))
+        saved = vault.editing.save(SaveRequest("New", "Zirkon too.", "state"))
+
+    late = "Written, but the index does not show it yet: search may miss it for now."
+    assert ("Paint.\nNumbered.\nZirkon.\n", True) == (
+        (folder / "Plan.md").read_text(),
+        (folder / saved.path).exists(),
+    )
+    assert (("applied", (late,)), ("created", (late,))) == tuple((a.outcome, a.notes) for a in (edited, saved))
+    vault.refresh()
+    assert {"Plan.md", saved.path} == {row.path for row in vault.retrieval.search(SearchRequest("zirkon")).rows}
 
 
 def test_an_unwritable_cache_folder_is_replaced_by_a_temporary_one_and_told(

@@ -295,7 +295,7 @@ class Editing:
             for f in applied.files
             if f.data is not None and f.signature is not None
         ]
-        with suppress(IndexUnusable):  # the note is written; the index follows by a scan once its disk allows
+        with suppress(IndexUnusable):  # the note is written; the index follows by a scan once it can be written
             self._indexer.index_writes(writes, moves=moves)
         return applied
 

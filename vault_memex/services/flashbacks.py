@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.errors import MemexError
+from vault_memex.errors import IndexUnusable, MemexError
 from vault_memex.memory.flashbacks import Flashback, FlashbackSettings, find_flashbacks
 from vault_memex.memory.thresholds import Thresholds
 from vault_memex.services.nearby import Near, Nearby
@@ -63,7 +64,8 @@ class Surfaced:
             if fresh:
                 others.update(dict.fromkeys(fresh))
                 rows = [[pair.anchor, pair.note] for pair in others]
-                self._catalogue.set_state(STATE, json.dumps(rows, ensure_ascii=False))
+                with suppress(IndexUnusable):  # remembered in this process alone, then
+                    self._catalogue.set_state(STATE, json.dumps(rows, ensure_ascii=False))
 
     def find_anchors(self, note: NoteRecord) -> tuple[NoteRecord, ...]:
         """Return the notes whose flashback a note was, the latest first."""

@@ -14,6 +14,7 @@ from vault_memex.store.schema import (
     FILE_NAME,
     build_unusable,
     connect,
+    is_busy,
     is_damage,
     is_out_of_reach,
     move_aside,
@@ -81,7 +82,12 @@ class Connections:
         with self._writing:
             self._follow_file()
             db = self._database.writer
-            db.execute("BEGIN IMMEDIATE")
+            try:
+                db.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if is_busy(error):
+                    raise build_unusable(self._folder, error) from error
+                raise
             try:
                 yield db
                 db.execute("COMMIT")

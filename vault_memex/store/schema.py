@@ -247,8 +247,19 @@ def is_out_of_reach(error: sqlite3.Error) -> bool:
     return code is not None and code & 0xFF in _DISK_FAULTS
 
 
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether somebody else has been writing all the time that was waited."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
 def build_unusable(folder: Path, error: Exception) -> IndexUnusable:
     """Return the error that says what is wrong with the cache folder and what to do."""
+    if isinstance(error, sqlite3.Error) and is_busy(error):
+        return IndexUnusable(
+            f"Another process has been writing to the index for {BUSY_SECONDS:g} s. Try again in a moment; if it "
+            "stays so, look for a hanging vault-memex process and end it. No note is touched by this."
+        )
     said = error.strerror if isinstance(error, OSError) else str(error)
     return IndexUnusable(
         f"The index in {folder} cannot be used: {said}. Free or mend that disk, or name another folder with "
