@@ -212,7 +212,7 @@ class Vault:
         files = self.files
         duplicate_distance, warnings = parse_duplicate_distance(os.environ)
         _warn(warnings)
-        self.names = Names(self.snapshot)
+        self.names = Names()
         self.editing = Editing(
             config=self.config,
             files=files,
@@ -234,7 +234,6 @@ class Vault:
                 catalogue=self.catalogue,
                 snapshot=self.snapshot,
                 names=self.names,
-                nearby=self.nearby,
                 flashbacks=self.flashbacks,
                 thresholds=self.thresholds,
                 signals=self.signals,

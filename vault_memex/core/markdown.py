@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
@@ -56,6 +57,7 @@ def parse_note(text: str) -> ParsedNote:
     )
 
 
+@lru_cache(maxsize=4)
 def find_prose(text: str) -> tuple[Span, ...]:
     """Return what is running text in the body, in order: no headings, code, HTML, mathematics, links or embeds."""
     start = read_frontmatter(text).frontmatter.span.end

@@ -13,7 +13,7 @@ from vault_memex.memory.thresholds import Thresholds
 from vault_memex.services.duplicates import Comparison
 from vault_memex.services.flashbacks import Flashbacks
 from vault_memex.services.names import Names
-from vault_memex.services.nearby import Near, Nearby
+from vault_memex.services.nearby import Near
 from vault_memex.services.requests import SignalHint, WriteAnswer, WriteHints
 from vault_memex.services.signals import Signals
 from vault_memex.store.catalogue import Catalogue
@@ -29,7 +29,6 @@ class Answering:
         catalogue: Catalogue,
         snapshot: Callable[[], Snapshot],
         names: Names,
-        nearby: Nearby,
         flashbacks: Flashbacks,
         thresholds: Callable[[], Thresholds],
         signals: Signals,
@@ -38,7 +37,6 @@ class Answering:
         self._catalogue = catalogue
         self._snapshot = snapshot
         self._names = names
-        self._nearby = nearby
         self._flashbacks = flashbacks
         self._thresholds = thresholds
         self._signals = signals
@@ -54,9 +52,10 @@ class Answering:
         text: str | None = None,
     ) -> WriteAnswer:
         """Return what was done to a note. `before` and `text` are the note and its text before the write."""
-        record = self._snapshot().notes.get(path)
+        snapshot = self._snapshot()
+        record = snapshot.notes.get(path)
         result = next((f for f in applied.files if f.path == path), None)
-        new_tags, new_folder = self._names.find_new(record, before) if record else ((), None)
+        new_tags, new_folder = self._names.find_new(snapshot, record, before) if record else ((), None)
         notes = [f"Another program saved {c} meanwhile; both versions are kept." for c in applied.conflicts]
         if result and result.data and (record is None or record.revision != result.after):
             notes.append("Written, but the index does not show it yet: search may miss it for now.")
@@ -92,7 +91,8 @@ class Answering:
 
     def advise_on_save(self, answer: WriteAnswer, title: str, text: str, comparison: Comparison) -> WriteAnswer:
         """Return the answer to a save with its duplicates, flashbacks and hints."""
-        note = self._snapshot().notes.get(answer.path)
+        snapshot = self._snapshot()
+        note = snapshot.notes.get(answer.path)
         if note is None:  # somebody deleted it this instant, or the index cannot be written
             return replace(answer, title=title)
         near = comparison.near
@@ -103,28 +103,38 @@ class Answering:
             title=title,  # where no file can be called so, it is an alias
             similar=comparison.similar,
             flashbacks=self._flashbacks.find(note, near),
-            hints=self._find_hints(note, text, near, told),
+            hints=self._find_hints(snapshot, note, text, near, told=told),
             signal_hint=self._find_signal_hint(note, near),
             notes=(*answer.notes, *remark),
         )
 
     def advise_on_edit(self, answer: WriteAnswer, before: str, after: str) -> WriteAnswer:
-        """Return the answer to an edit with hints about what is new in the text."""
-        note = self._snapshot().notes.get(answer.path)
+        """Return the answer to an edit with hints about what is new in the text.
+
+        Meaning is not asked: what an edit brought in has no vector yet, and an edit waits for no model.
+        """
+        snapshot = self._snapshot()
+        note = snapshot.notes.get(answer.path)
         if note is None or before == after:
             return answer
-        near = self._nearby.find_near_change(note.title, before, after)
         return replace(
             answer,
-            hints=self._find_hints(note, after, near, before=before),
-            signal_hint=self._find_signal_hint(note, near),
+            hints=self._find_hints(snapshot, note, after, before=before),
+            signal_hint=self._find_signal_hint(note, None),
         )
 
     def _find_signal_hint(self, note: NoteRecord, near: Near | None) -> SignalHint | None:
         return self._signals.find_hint(note.path, near.hits if near is not None and near.measured else ())
 
     def _find_hints(
-        self, note: NoteRecord, text: str, near: Near | None, told: Collection[str] = (), before: str = ""
+        self,
+        snapshot: Snapshot,
+        note: NoteRecord,
+        text: str,
+        near: Near | None = None,
+        *,
+        told: Collection[str] = (),
+        before: str = "",
     ) -> WriteHints | None:
         """Return hints about a note just written; None when there are none. What was there before is not told again.
 
@@ -132,23 +142,27 @@ class Answering:
         """
         linked = {row.path for row in self._catalogue.find_links(note.path) if row.path is not None}
         rewritable = self._role == "owner" or note.layer not in ("past", "rule")
-        links = self._names.find_link_hints(text, note.path, linked) if rewritable else ()
-        tags = self._names.find_tag_hints(text, note.tags)
-        known = {hint.tag for hint in self._names.find_tag_hints(before, note.tags)} if before and tags else set()
+        links = self._names.find_link_hints(snapshot, text, note.path, linked) if rewritable else ()
+        tags = self._names.find_tag_hints(snapshot, text, note.tags)
+        known = (
+            {hint.tag for hint in self._names.find_tag_hints(snapshot, before, note.tags)}
+            if before and tags
+            else set()
+        )
         hints = WriteHints(
             links=tuple(hint for hint in links if hint.find not in before),
             tags=tuple(hint for hint in tags if hint.tag not in known),
-            near=self._find_similar(note, near, {*linked, *told}),
+            near=self._find_similar(snapshot, note, near, {*linked, *told}),
         )
         return hints if hints != WriteHints() else None
 
     def _find_similar(
-        self, note: NoteRecord, near: Near | None, without: Collection[str]
+        self, snapshot: Snapshot, note: NoteRecord, near: Near | None, without: Collection[str]
     ) -> tuple[SimilarHint, ...]:
         if near is None or not near.measured:
             return ()
         hits = [hit for hit in near.hits if hit[0] not in without]
-        return find_similar(hits, self._snapshot().notes, note.path, self._thresholds())
+        return find_similar(hits, snapshot.notes, note.path, self._thresholds())
 
 
 def _render_diff(path: str, before: str, applied: Applied) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 
 from vault_memex.core.snapshot import NoteRecord, Snapshot
@@ -20,8 +20,7 @@ class Names:
     Made at the first write: the names of 10,000 notes take a fifth of a second. Later only changed notes are looked at.
     """
 
-    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
-        self._snapshot = snapshot
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._at: Snapshot | None = None
         self._titles: TitleIndex | None = None
@@ -30,13 +29,15 @@ class Names:
         self._uses: dict[str, int] | None = None  # of each tag as it is mostly spelled; None: to be counted anew
         self._tags: tuple[frozenset[str], TagIndex] | None = None  # made of the tags that two notes have
 
-    def find_new(self, note: NoteRecord, before: NoteRecord | None) -> tuple[tuple[str, ...], str | None]:
+    def find_new(
+        self, snapshot: Snapshot, note: NoteRecord, before: NoteRecord | None
+    ) -> tuple[tuple[str, ...], str | None]:
         """Return the tags of a note just written that no other note has, and its folder if it holds no other.
 
         What the note had before the write is not new.
         """
         with self._lock:
-            self._follow()
+            self._follow(snapshot)
             had = {name_key(tag) for tag in before.tags} if before else set()
             keys = {name_key(tag): tag for tag in reversed(note.tags)}
             tags = [
@@ -48,18 +49,20 @@ class Names:
             folder = note.folder if note.folder and moved and self._folders[note.folder] <= 1 else None
             return tuple(tags), folder
 
-    def find_link_hints(self, text: str, path: str, linked: Collection[str]) -> tuple[LinkHint, ...]:
+    def find_link_hints(
+        self, snapshot: Snapshot, text: str, path: str, linked: Collection[str]
+    ) -> tuple[LinkHint, ...]:
         """Return notes that a text names and does not link, with patches that apply to it."""
         head = _cut(text)
         with self._lock:
-            titles = self._follow()
+            titles = self._follow(snapshot)
             hints = find_link_hints(head, path, linked, titles)
         return tuple(hint for hint in hints if len(head) == len(text) or occurs_once(text, hint.find))
 
-    def find_tag_hints(self, text: str, own: Collection[str]) -> tuple[TagHint, ...]:
+    def find_tag_hints(self, snapshot: Snapshot, text: str, own: Collection[str]) -> tuple[TagHint, ...]:
         """Return tags in use whose words stand in a text and that its note does not have."""
         with self._lock:
-            self._follow()
+            self._follow(snapshot)
             if self._uses is None:
                 self._uses = {c.most_common(1)[0][0]: c.total() for c in self._spellings.values()}
                 telling = frozenset(tag for tag, count in self._uses.items() if count > 1)
@@ -70,8 +73,7 @@ class Names:
             hints = self._tags[1].find_tags(_cut(text), own)
             return tuple(replace(hint, notes=uses.get(hint.tag, hint.notes)) for hint in hints)
 
-    def _follow(self) -> TitleIndex:
-        snapshot = self._snapshot()
+    def _follow(self, snapshot: Snapshot) -> TitleIndex:
         changes = snapshot.find_changes(self._at)
         self._at = snapshot
         if self._titles is None:

@@ -19,7 +19,6 @@ MOST_BYTES = 1_300  # of passages that are embedded while an author waits: about
 WRITE_SECONDS = 0.6  # for which a model that is busy is waited for
 SEARCH_SECONDS = 0.2
 MOST_CHARS = 40_000  # of a draft that are looked at
-NEAR_CHANGE = 25  # passages near what an edit changed
 MOST_TERMS = 200
 RAREST = 12  # terms that candidates are looked for by
 WORD_CANDIDATES = 50
@@ -72,19 +71,6 @@ class Nearby:
         copies = tuple(join_hits(hits))
         likely = tuple(path for path, _ in copies[:MOST_LIKELY])
         return Near(_join_nearest(hits), True, copies, len(chosen) == len(passages), likely)
-
-    def find_near_change(self, title: str, before: str, after: str) -> Near | None:
-        """Return what lies near the passages that an edit changed; None when meaning cannot be had at once."""
-        old = {passage.hash for passage in build_passages(parse_note(before[:MOST_CHARS]), title)}
-        passages = build_passages(parse_note(after[:MOST_CHARS]), title)
-        changed = [passage.text for passage in passages if passage.hash not in old]
-        try:
-            hits = self._meaning.near_notes(
-                _choose(changed), NEAR_CHANGE, patience=0.05, answer_within=SEARCH_SECONDS
-            )
-        except MeaningUnavailable:
-            return None
-        return Near(_join_nearest(hits), measured=True)
 
     def begin_near_note(self, path: str, notes: int, *, meaning: bool, below: float) -> Callable[[], Near]:
         """Return what waits for the notes near a note of the vault; by meaning only those nearer than `below`.

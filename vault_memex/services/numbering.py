@@ -20,6 +20,9 @@ NO_NUMBER = 0  # in the catalogue: the `id` that the note says is another note's
 _EMPTY = revision_of(b"")  # no content to be known by
 
 
+_Seen = tuple[Snapshot | None, Mapping[str, int]]
+
+
 @dataclass(slots=True)
 class _Unlisted:
     """Notes whose paths have no number in the file, by what they turn out to be."""
@@ -46,17 +49,24 @@ class Numbering:
         self._trash = trash
         self._snapshot = snapshot
         self._clock = clock
+        self._listed: _Seen = (None, {})  # all of these notes were among these numbers
+        self._shown: _Seen = (None, {})  # the catalogue had them all
 
     def load(self) -> None:
         """Bring the catalogue up to the file; writes nothing into the vault."""
-        notes = self._snapshot().notes
-        numbers = {path: number for path, number in self._ids.numbers().items() if path in notes}
-        unlisted = self._find_unlisted(notes)
+        snapshot, listed = self._snapshot(), self._ids.numbers()
+        since, known = self._shown
+        notes = snapshot.notes
+        changed = (note.path for note in snapshot.find_changes(since).after)
+        numbers = {path: listed[path] for path in (changed if listed is known else notes) if path in listed}
+        unlisted = self._find_unlisted(snapshot)
         numbers |= {note.path: line.id for line, note in unlisted.moved}
         numbers |= {note.path: NO_NUMBER for note in unlisted.copies}
         fresh = {path: number for path, number in numbers.items() if (notes[path].note_id or NO_NUMBER) != number}
         if fresh:
             self.show(fresh)
+        else:
+            self._shown = snapshot, listed
 
     def show(self, numbers: Mapping[str, int]) -> None:
         """Bring numbers into the catalogue. One that cannot be written follows later: the file is what counts."""
@@ -83,7 +93,7 @@ class Numbering:
         conflicts = self._ids.find_conflicts()
         if conflicts:
             self._ids.renumber(conflicts, above=self.next_number() - 1)
-        unlisted = self._find_unlisted(self._snapshot().notes)
+        unlisted = self._find_unlisted(self._snapshot())
         new = [*unlisted.copies, *unlisted.new]
         self._ids.moved([(line.path, note.path, note.revision) for line, note in unlisted.moved])
         self._ids.adopt([(note.path, note.note_id or 0, note.revision) for note in unlisted.own], self._now())
@@ -96,12 +106,23 @@ class Numbering:
             self.load()
         return count
 
-    def _find_unlisted(self, notes: Mapping[str, NoteRecord]) -> _Unlisted:
+    def _find_missing(self, snapshot: Snapshot) -> list[str]:
+        """Return the notes whose paths have no number in the file. If that is as it was, changed ones are looked at."""
+        numbers = self._ids.numbers()
+        since, known = self._listed
+        changed = (note.path for note in snapshot.find_changes(since).after)
+        missing = list(filterfalse(numbers.__contains__, changed if numbers is known else snapshot.notes))
+        if not missing:
+            self._listed = snapshot, numbers
+        return missing
+
+    def _find_unlisted(self, snapshot: Snapshot) -> _Unlisted:
         """Recognise notes that are not in the file: by the number they have or say, else by their content."""
         found = _Unlisted()
-        paths = list(filterfalse(self._ids.numbers().__contains__, notes))
+        paths = self._find_missing(snapshot)
         if not paths:
             return found
+        notes = snapshot.notes
         taken: set[int] = set()
         gone: dict[int, IdLine] = {}
         for line in self._ids.lines():

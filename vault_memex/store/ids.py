@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -72,9 +71,11 @@ class Ids:
         self._tail = b""  # the last bytes of what is loaded
         self._latest: dict[tuple[int, str], IdLine] = {}  # by identity: where the note is now
         self._by_path: dict[str, IdLine] = {}
+        self._given: set[int] = set()
+        self._shared: set[int] = set()  # numbers that more than one identity has
         self._highest = 0
-        self._numbers: Mapping[str, int] | None = None  # made from the two when first asked for
-        self._conflicts: tuple[IdConflict, ...] | None = None  # likewise
+        self._numbers: Mapping[str, int] = {}  # of the live paths; another object when the file has changed
+        self._conflicts: tuple[IdConflict, ...] | None = None  # made when first asked for
 
     @_one_at_a_time
     def number_of(self, path: str) -> int | None:
@@ -91,8 +92,6 @@ class Ids:
     def numbers(self) -> Mapping[str, int]:
         """Return every path that has a number, with it."""
         self._refresh()
-        if self._numbers is None:
-            self._numbers = {path: line.id for path in self._by_path if (line := self._live(path)) is not None}
         return self._numbers
 
     @_one_at_a_time
@@ -141,10 +140,9 @@ class Ids:
         """Return numbers that two notes still have, each with the note that keeps it and one that does not."""
         self._refresh()
         if self._conflicts is None:
-            counts = Counter(number for number, _ in self._latest)
             self._conflicts = tuple(
                 IdConflict(number, keeper, loser)
-                for number in sorted(n for n, count in counts.items() if count > 1)
+                for number in sorted(self._shared)
                 for keeper, *losers in (self._holders(number),)
                 for loser in losers
                 if self._live(loser.path) == loser
@@ -230,11 +228,12 @@ class Ids:
 
     def _load(self, data: bytes) -> None:
         self._latest, self._by_path, self._highest, self.notices = {}, {}, 0, ()
+        self._given, self._shared, self._numbers = set(), set(), {}
         self._add(data)
 
     def _add(self, data: bytes) -> None:
-        self._numbers = self._conflicts = None
-        notices = list(self.notices)
+        self._conflicts = None
+        notices, touched = list(self.notices), set[str]()
         for raw in data.split(b"\n"):
             if not raw.strip():
                 continue
@@ -242,10 +241,23 @@ class Ids:
             if line is None:
                 notices.append(f"ids.tsv: the line {raw[:80]!r} does not parse; it is skipped")
                 continue
+            former = self._latest.get((line.id, line.created))
+            if former is not None:
+                touched.add(former.path)
+            elif line.id in self._given:
+                self._shared.add(line.id)
+            self._given.add(line.id)
             self._latest[line.id, line.created] = line
             self._by_path[line.path] = line
             self._highest = max(self._highest, line.id)
+            touched.add(line.path)
         self.notices = tuple(notices)
+        numbers = dict(self._numbers)
+        for path in touched:
+            numbers.pop(path, None)
+            if (live := self._live(path)) is not None:
+                numbers[path] = live.id
+        self._numbers = numbers
 
 
 def render_id_line(line: IdLine) -> bytes:
