@@ -41,6 +41,7 @@ from vault_memex.services.names import Names
 from vault_memex.services.nearby import Nearby
 from vault_memex.services.numbering import Numbering
 from vault_memex.services.reading import Reading
+from vault_memex.services.recall import Recall
 from vault_memex.services.relinking import Relinker
 from vault_memex.services.retrieval import Retrieval
 from vault_memex.services.rows import RowBuilder
@@ -142,6 +143,7 @@ class Vault:
             thresholds=self.distances.find_in_force,
             clock=clock,
         )
+        self.recall = Recall(retrieval=self.retrieval, files=files, catalogue=self.catalogue)
         self.vocabulary = Vocabulary(self.settled)
         self.history = History(
             journal=self.transactor.stores.journal,

@@ -20,13 +20,13 @@ pytestmark = pytest.mark.anyio
 async def test_tools_are_listed_most_needed_first_with_titles_and_hints(client: Client) -> None:
     tools = (await client.list_tools()).tools
 
-    assert ["search", "get", "save", "edit", "vocabulary", "changes", "retire", "status"] == [
+    assert ["search", "get", "save", "edit", "recall", "vocabulary", "changes", "retire", "status"] == [
         t.name for t in tools
     ]
     assert all(
         t.title and t.description and t.annotations and t.annotations.open_world_hint is False for t in tools
     )
-    assert {"search", "get", "vocabulary", "changes", "status"} == {
+    assert {"search", "get", "recall", "vocabulary", "changes", "status"} == {
         t.name for t in tools if t.annotations and t.annotations.read_only_hint
     }
     assert ["retire"] == [t.name for t in tools if t.annotations and t.annotations.destructive_hint]
@@ -35,7 +35,7 @@ async def test_tools_are_listed_most_needed_first_with_titles_and_hints(client: 
 async def test_the_whole_tool_list_stays_small(client: Client) -> None:
     tools = (await client.list_tools()).tools
 
-    assert len(json.dumps([t.model_dump(mode="json", exclude_none=True) for t in tools])) < 28_000
+    assert len(json.dumps([t.model_dump(mode="json", exclude_none=True) for t in tools])) < 30_000
 
 
 async def test_instructions_fit_where_clients_cut(client: Client) -> None:
@@ -289,7 +289,7 @@ async def test_a_note_is_a_resource_and_its_path_completes(client: Client) -> No
 
 
 def test_readers_see_no_write_tools() -> None:
-    reading = {"search", "get", "vocabulary", "changes", "status", "insights"}
+    reading = {"search", "get", "recall", "vocabulary", "changes", "status", "insights"}
 
     assert reading == {t.name for t in find_tools("full", "reader")}
     assert reading == {name for name in find_callable("reader") if name in {t.name for t in ALL_TOOLS}}

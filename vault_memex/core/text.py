@@ -95,6 +95,11 @@ def find_safe_cut(text: str, at: int) -> int:
     return at
 
 
+def shorten(text: str, limit: int) -> str:
+    """Return the text in at most `limit` code points, with an ellipsis where it was cut."""
+    return text if len(text) <= limit else f"{text[: find_safe_cut(text, limit - 1)]}…"
+
+
 def _continues(text: str, at: int) -> bool:
     before, char = text[at - 1], text[at]
     return (

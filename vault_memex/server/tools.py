@@ -9,6 +9,7 @@ from vault_memex.errors import InvalidArgument
 from vault_memex.server.insight_tools import INSIGHT_DECIDE, INSIGHTS
 from vault_memex.server.profiles import PROFILES
 from vault_memex.server.read_tools import CHANGES, GET, SEARCH, STATUS, VOCABULARY
+from vault_memex.server.recall_tools import RECALL
 from vault_memex.server.tool import ToolSpec
 from vault_memex.server.write_tools import EDIT, RETIRE, SAVE
 
@@ -17,6 +18,7 @@ ALL_TOOLS: tuple[ToolSpec[Any], ...] = (
     GET,
     SAVE,
     EDIT,
+    RECALL,
     VOCABULARY,
     CHANGES,
     RETIRE,

@@ -14,7 +14,7 @@ from vault_memex.core.note import RESERVED_PROPERTIES
 from vault_memex.core.outline import Outline, build_outline
 from vault_memex.core.ranking import Ranked
 from vault_memex.core.snapshot import NoteRecord
-from vault_memex.core.text import find_safe_cut
+from vault_memex.core.text import find_safe_cut, shorten
 from vault_memex.errors import MemexError
 from vault_memex.index.document import WHOLE_LIMIT
 from vault_memex.memory.amendments import SUPERSEDED_BY, Validity
@@ -148,19 +148,19 @@ def _build_row(
     url = record.properties.get("source_url")
     return SearchRow(
         path=record.path,
-        title=_cut(record.title, SUMMARY_CHARS) or "",
+        title=shorten(record.title, SUMMARY_CHARS),
         updated=record.updated,
         created=record.created,
         chars=record.chars,
         note_id=record.note_id,
         layer=record.layer,
         tags=record.tags[:MOST_TAGS],
-        summary=_cut(record.summary, SUMMARY_CHARS),
-        source_url=_cut(url, MATCHED_CHARS) if isinstance(url, str) else None,
+        summary=shorten(record.summary, SUMMARY_CHARS) if record.summary is not None else None,
+        source_url=shorten(url, MATCHED_CHARS) if isinstance(url, str) else None,
         properties=_shown_properties(record),
         review="pending" if record.pending else None,
         validity=None if validity.holds else validity.status,
-        superseded_by=validity.successor or (_cut(str(named), SUMMARY_CHARS) if named else None),
+        superseded_by=validity.successor or (shorten(str(named), SUMMARY_CHARS) if named else None),
         tier=tier,
         matched_section=section,
         matched_text=text,
@@ -178,12 +178,6 @@ def _without_heading(text: str | None, section: tuple[str, ...]) -> str | None:
     if text is None or marks is None or not text.startswith(section[-1], marks.end()):
         return text
     return text[marks.end() + len(section[-1]) :].strip() or text
-
-
-def _cut(text: str | None, limit: int) -> str | None:
-    if text is None or len(text) <= limit:
-        return text
-    return f"{text[: find_safe_cut(text, limit - 1)]}…"
 
 
 def _shown_properties(record: NoteRecord) -> dict[str, Any] | None:
