@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -9,7 +11,7 @@ from collections.abc import Iterator
 from benchmarks.client import Memory, RawClient
 from benchmarks.figures import Figure
 from benchmarks.search import wait_for_meaning
-from benchmarks.workbench import Indexed, Workbench
+from benchmarks.workbench import Indexed, Workbench, memex_command
 
 # The least a server over the same SDK can be: one tool that says yes.
 BARE = """
@@ -33,9 +35,33 @@ def measure(bench: Workbench) -> Iterator[Figure]:
     yield Figure("spawn to initialize", min(hello), "s", floor=floor, floor_of="bare SDK server, first answer")
     yield Figure("spawn to first get", min(got), "s", 1.0, floor=floor)
     yield Figure("spawn to first search by words", min(found), "s", 1.0, floor=floor)
+    yield _measure_hook(bench, vault)
     yield from _show_memory("memory before the model", max(memory, key=lambda m: m.together), 150.0)
     yield from _measure_embedding(bench)
     yield from _measure_use(vault)
+
+
+def _measure_hook(bench: Workbench, vault: Indexed) -> Figure:
+    """Return the least processor time of the hook that gives an assistant the house rules."""
+    rules = memex_command("rules", vault.root, vault.cache, "--hook")
+    _take_cpu(rules)  # the first one puts them together and keeps them
+    rounds = range(3 * bench.scale.rounds)
+    floor = min(_take_cpu([sys.executable, "-c", "pass"]) for _ in rounds)
+    return Figure(
+        "rules hook, processor time",
+        min(_take_cpu(rules) for _ in rounds),
+        "s",
+        0.1,
+        floor=floor,
+        floor_of="bare interpreter",
+    )
+
+
+def _take_cpu(command: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _start_bare() -> float:

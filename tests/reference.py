@@ -85,6 +85,7 @@ vault-memex search --tag project --property 'priority={{$gte: 2}}'
 vault-memex search --since 2026-11-01 --limit 5 --json
 vault-memex get 'Kiln Berta' --section Habits
 vault-memex insights --type dangling_link
+vault-memex rules
 vault-memex graph show --tag studio
 vault-memex status
 vault-memex doctor

@@ -75,9 +75,9 @@ def test_every_value_of_a_table_of_settings_is_named() -> None:
 
 
 def test_every_environment_variable_is_explained() -> None:
-    known = set(re.findall(r"\b(?:VAULT_MEMEX|HF)_[A-Z_]+\b", PACKAGE))
+    known = {*re.findall(r"\b(?:VAULT_MEMEX|HF)_[A-Z_]+\b", PACKAGE), *re.findall(r'"(MEMEX_[A-Z_]+)"', PACKAGE)}
 
-    assert known == set(re.findall(r"^\| `((?:VAULT_MEMEX|HF)_[A-Z_]+)` \|", CONFIGURATION, re.MULTILINE))
+    assert known == set(re.findall(r"^\| `((?:VAULT_MEMEX|MEMEX|HF)_[A-Z_]+)` \|", CONFIGURATION, re.MULTILINE))
 
 
 def test_every_choice_of_a_setting_is_named() -> None:

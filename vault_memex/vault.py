@@ -45,6 +45,7 @@ from vault_memex.services.recall import Recall
 from vault_memex.services.relinking import Relinker
 from vault_memex.services.retrieval import Retrieval
 from vault_memex.services.rows import RowBuilder
+from vault_memex.services.rules import Rules
 from vault_memex.services.signals import Signals
 from vault_memex.services.standing import Standing
 from vault_memex.services.status import Status
@@ -145,6 +146,7 @@ class Vault:
         )
         self.recall = Recall(retrieval=self.retrieval, files=files, catalogue=self.catalogue)
         self.vocabulary = Vocabulary(self.settled)
+        self._add_rules(clock)
         self.history = History(
             journal=self.transactor.stores.journal,
             git=git,
@@ -161,6 +163,19 @@ class Vault:
             background=self.background,
             git=git,
             snapshot=self.snapshot,
+            rules=self.rules,
+        )
+
+    def _add_rules(self, clock: Callable[[], datetime]) -> None:
+        self.rules = Rules(
+            reading=self.reading,
+            standing=self.standing,
+            snapshot=self.snapshot,
+            is_complete=self.catalogue.is_complete,
+            clock=clock,
+            environment=os.environ,
+            root=self.root,
+            cache=self.cache,
         )
 
     def _add_insights(self, clock: Callable[[], datetime]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from vault_memex.memory.house_rules import (
     RuleSettings,
     build_house_rules,
     build_rule,
+    check_rule,
     find_rules,
     parse_rule_settings,
 )
@@ -59,26 +61,38 @@ def test_rules_stand_under_their_titles_with_a_line_between() -> None:
     assert (("a.md", "b.md"), (), False, ()) == (built.included, built.omitted, built.truncated, built.warnings)
 
 
-def test_only_approved_rules_are_in_force_in_the_order_of_their_numbers() -> None:
+BY_ASSISTANT = {"added_by": "claude-code"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "why"),
+    [
+        (CANONICAL, ""),
+        ({**CANONICAL, **BY_ASSISTANT}, ""),  # approved
+        ({}, ""),  # the person wrote it
+        (BY_ASSISTANT, "an assistant wrote it and you have not approved it"),
+        ({"rule_status": "provisional"}, "it is provisional: you have not approved it"),
+        ({"rule_status": "Canon"}, "rule_status is 'Canon', not canonical"),
+        ({"rule_status": True}, "rule_status is 'True', not canonical"),
+        ({**CANONICAL, "review": "pending"}, "it waits for your review (`review: pending`)"),
+        ({**CANONICAL, "valid_until": "2026-01-01"}, "it is expired"),
+        ({**CANONICAL, "valid_from": "2999-01-01"}, "it is not yet valid"),
+        ({**CANONICAL, "superseded_by": "Other rule"}, "it is superseded"),
+    ],
+)
+def test_in_force_is_what_the_person_wrote_or_approved_and_holds(properties: dict[str, Any], why: str) -> None:
+    assert why == check_rule(note("r.md", 1, layer="rule", properties=properties), NOTHING, TODAY)
+
+
+def test_rules_come_in_the_order_of_their_numbers_and_other_layers_are_none() -> None:
     notes = [
-        note("z.md", 3, layer="rule", properties=CANONICAL),
-        note("a.md", 7, layer="rule", properties=CANONICAL),
-        note("new.md", layer="rule", properties=CANONICAL),
-        note("provisional.md", 1, layer="rule", properties={"rule_status": "provisional"}),
-        note("unmarked.md", 2, layer="rule"),
-        note("pending.md", 4, layer="rule", properties={**CANONICAL, "review": "pending"}),
-        note("over.md", 5, layer="rule", properties={**CANONICAL, "valid_until": "2026-01-01"}),
+        note("z.md", 3, layer="rule"),
+        note("a.md", 7, layer="rule"),
+        note("new.md", layer="rule"),
         note("state.md", 6, layer="state", properties=CANONICAL),
     ]
 
-    assert ["z.md", "a.md", "new.md"] == [n.path for n in find_rules(notes, NOTHING, TODAY)]
-
-
-def test_a_provisional_rule_is_not_counted_as_omitted() -> None:
-    notes = [note("p.md", 1, layer="rule", properties={"rule_status": "provisional"})]
-    rules = [build_rule(n, "x") for n in find_rules(notes, NOTHING, TODAY)]
-
-    assert ("", ()) == ((built := build_house_rules(rules, RuleSettings())).text, built.omitted)
+    assert ["z.md", "a.md", "new.md"] == [n.path for n in find_rules(notes)]
 
 
 def test_a_heading_that_repeats_the_title_goes_and_the_text_stays() -> None:
@@ -97,7 +111,7 @@ def test_whole_rules_are_kept_and_the_others_counted() -> None:
 
     assert ("1.md", "3.md") == built.included
     assert ("2.md",) == built.omitted
-    assert built.text.endswith("\n\n---\n\n1 rule did not fit here: list them with `search`, layer: rule.")
+    assert built.text.endswith("\n\n---\n\n1 rule did not fit here. Read in the vault: 2.md")
     assert "b" * 10 not in built.text
     assert 1 == len(built.warnings)
 

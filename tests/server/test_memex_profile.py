@@ -63,12 +63,13 @@ async def test_the_profile_lists_the_thirteen_original_tools_and_instructions_sp
     client: Client,
 ) -> None:
     listed = {tool.name: tool for tool in (await client.list_tools()).tools}
-    spoken = set(re.findall(r"`(\w+)`", client.instructions or ""))
+    instructions = (client.instructions or "").partition("\n## House Rules")[0]
+    spoken = set(re.findall(r"`(\w+)`", instructions))
 
     assert set(listed) == ORIGINAL
     assert spoken <= ORIGINAL
     assert {"get_note", "save_note", "update_note", "list_tags", "list_folders", "get_signals"} <= spoken
-    assert len(client.instructions or "") <= LIMIT
+    assert len(instructions) <= LIMIT
     assert {"title", "content", "layer", "folder", "tags"} <= set(listed["save_note"].input_schema["properties"])
     assert ["title", "content", "layer"] == listed["save_note"].input_schema["required"]
     assert {"query", "limit", "category", "tag", "date_from", "date_to"} == set(

@@ -17,7 +17,8 @@ from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
 from vault_memex.cli import calibration
-from vault_memex.cli.opening import find_vault, opened
+from vault_memex.cli.finding import find_vault
+from vault_memex.cli.opening import opened
 from vault_memex.cli.output import print_json, print_table
 from vault_memex.errors import MemexError
 from vault_memex.services.status import describe_git
@@ -27,6 +28,7 @@ Verdict = Literal["ok", "note", "fault"]
 
 MODEL_SECONDS = 120.0  # the first load may convert or download the model
 ROUND_TRIP_SECONDS = 60.0
+MOST_RULES = 5  # named
 INOTIFY = Path("/proc/sys/fs/inotify/max_user_watches")
 
 
@@ -51,7 +53,16 @@ def run(options: argparse.Namespace) -> int:
     """Print what was checked; status 1 when something is at fault."""
     if options.calibration:
         return calibration.run(options)
-    looks = (_check_vault, _check_index, _check_links, _check_model, _check_git, _check_watching, _check_cache)
+    looks = (
+        _check_vault,
+        _check_index,
+        _check_links,
+        _check_rules,
+        _check_model,
+        _check_git,
+        _check_watching,
+        _check_cache,
+    )
     with opened(options) as vault:
         checks = [_guarded(look, vault) for look in looks]
         root = vault.root
@@ -99,6 +110,19 @@ def _check_links(vault: Vault) -> Check:
     if broken:
         return Check("notes", "note", f"{found}; notices on {len(broken)} notes, first: {broken[0]}")
     return Check("notes", "ok", found)
+
+
+def _check_rules(vault: Vault) -> Check:
+    found = vault.rules.find()
+    silent = [f"{rule.path}: {rule.why}" for rule in found.rules if rule.why]
+    count = (
+        f"{len(found.rules) - len(silent)} of {len(found.rules)} given to assistants, {len(found.text)} characters"
+    )
+    if silent or found.warnings:
+        said = "; ".join([*silent[:MOST_RULES], *found.warnings])
+        more = f"; {len(silent) - MOST_RULES} more" if len(silent) > MOST_RULES else ""
+        return Check("rules", "note", f"{count}; {said}{more}. To approve one: vault-memex rules approve REF")
+    return Check("rules", "ok", count)
 
 
 def _check_model(vault: Vault) -> Check:

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from vault_memex.errors import VaultError
+from vault_memex.cli.finding import find_vault
 from vault_memex.vault import Vault, open_vault
-
-
-def find_vault(option: str | None) -> Path:
-    """Return the vault folder: the option, $VAULT_MEMEX_VAULT, or the nearest folder upward that is one."""
-    named = option or os.environ.get("VAULT_MEMEX_VAULT")
-    if named:
-        return Path(named).expanduser()
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / ".memex").is_dir() or (folder / ".obsidian").is_dir():
-            return folder
-    raise VaultError(
-        f"No vault: neither {here} nor a folder above it has .memex or .obsidian. "
-        "Name it with --vault DIR, or run `vault-memex init DIR`."
-    )
 
 
 @contextmanager

@@ -24,6 +24,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_search(commands)
     _add_get(commands)
     _add_insights(commands)
+    _add_rules(commands)
     _add_graph(commands)
     _add_status(commands)
     _add_doctor(commands)
@@ -189,6 +190,20 @@ def _add_graph_show(parts: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     command.add_argument("--layer", choices=("past", "state", "rule"), default="", help="of the note")
     command.add_argument("--type", default="", metavar="ENTITY_TYPE", help="only entities of this type")
+
+
+def _add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(
+        commands, "rules", "Show the house rules as assistants get them, and approve what one has proposed."
+    )
+    command.add_argument("action", nargs="?", choices=("approve",), help="put a rule in force: only you do")
+    command.add_argument("ref", nargs="?", metavar="REF", help="the rule to approve: title, path or #number")
+    command.add_argument(
+        "--hook",
+        action="store_true",
+        help="print what a hook at the start of a session answers; nothing without rules",
+    )
+    _add_json(command)
 
 
 def _add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 def run(options: argparse.Namespace) -> int:
     """Serve until standard input closes or a signal comes."""
     with _quick_start():
-        from vault_memex.cli.opening import find_vault
+        from vault_memex.cli.finding import find_vault
         from vault_memex.server.app import build_server
         from vault_memex.server.tools import find_callable, find_tools
         from vault_memex.vault import open_vault

@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from datetime import date
 
 from vault_memex.core.snapshot import NoteRecord
-from vault_memex.core.text import name_key
+from vault_memex.core.text import name_key, render_line
 from vault_memex.memory.amendments import Amendments, check_validity
 
 INJECT = "MEMEX_INJECT_RULES"
 BUDGET = "MEMEX_RULES_MAX_CHARS"
 DEFAULT_BUDGET = 8000  # characters of the whole section
+STATUS = "rule_status"
+CANONICAL, PROVISIONAL = "canonical", "provisional"
 
 _OFF = frozenset(("0", "false", "off", "no"))
 _HEAD = "## House Rules\n\nThe person wrote these rules. Where they differ from other conventions, they win."
 _BREAK = "\n\n---\n\n"
 _CUT = "[truncated]"
+_NAMED = 5  # of the rules that are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +65,29 @@ def parse_rule_settings(environment: Mapping[str, str]) -> tuple[RuleSettings, t
     return RuleSettings(inject), (warning,)
 
 
-def find_rules(notes: Iterable[NoteRecord], amendments: Amendments, today: date) -> tuple[NoteRecord, ...]:
-    """Return the rule notes in force, in the order of their numbers.
-
-    In force is what the person approved (`rule_status: canonical`), is not waiting for review, and holds today.
-    """
-    rules = (
-        note
-        for note in notes
-        if note.layer == "rule"
-        and note.properties.get("rule_status") == "canonical"
-        and not note.pending
-        and check_validity(note, amendments, today).holds
-    )
+def find_rules(notes: Iterable[NoteRecord]) -> tuple[NoteRecord, ...]:
+    """Return the rule notes, in force or not, in the order of their numbers."""
+    rules = (note for note in notes if note.layer == "rule")
     return tuple(sorted(rules, key=lambda n: (n.note_id is None, n.note_id or 0, n.path)))
+
+
+def check_rule(note: NoteRecord, amendments: Amendments, today: date) -> str:
+    """Return why a rule note is not in force; empty when it is.
+
+    In force is what the person wrote or approved, is not waiting for review, and holds today. What an assistant
+    wrote bears its name (`added_by`), and needs `rule_status: canonical`, which only the person can set.
+    """
+    status = note.properties.get(STATUS)
+    if note.pending:
+        return "it waits for your review (`review: pending`)"
+    if status is None and note.properties.get("added_by"):
+        return "an assistant wrote it and you have not approved it"
+    if status == PROVISIONAL:
+        return "it is provisional: you have not approved it"
+    if status not in (None, CANONICAL):
+        return f"rule_status is {str(status)[:40]!r}, not {CANONICAL}"
+    validity = check_validity(note, amendments, today)
+    return "" if validity.holds else f"it is {validity.status.replace('_', ' ')}"
 
 
 def build_rule(note: NoteRecord, body: str) -> Rule:
@@ -113,8 +125,8 @@ def _build_cut(rules: Sequence[Rule], place: int, settings: RuleSettings) -> Hou
     """Return the first rule as far as it goes, and no other."""
     rule = rules[place]
     omitted = tuple(other.path for other in rules if other is not rule)
-    spare = settings.budget - len(_join([_render_rule(rule, "")], len(omitted))) - len(_CUT) - 1
-    text = _join([_render_rule(rule, f"{rule.body[: max(0, spare)].rstrip()} {_CUT}")], len(omitted))
+    spare = settings.budget - len(_join([_render_rule(rule, "")], omitted)) - len(_CUT) - 1
+    text = _join([_render_rule(rule, f"{rule.body[: max(0, spare)].rstrip()} {_CUT}")], omitted)
     warning = f"The rule {rule.title!r} is cut: {BUDGET} is {settings.budget}."
     more = (f"{_count(omitted)} left out.",) if omitted else ()
     return HouseRules(text[: settings.budget], (rule.path,), omitted, truncated=True, warnings=(warning, *more))
@@ -122,7 +134,7 @@ def _build_cut(rules: Sequence[Rule], place: int, settings: RuleSettings) -> Hou
 
 def _render(rules: Sequence[Rule], chosen: Sequence[int]) -> str:
     parts = [_render_rule(rules[i], rules[i].body) for i in sorted(chosen)]
-    return _join(parts, len(rules) - len(parts))
+    return _join(parts, [rule.path for i, rule in enumerate(rules) if i not in chosen])
 
 
 def _render_rule(rule: Rule, body: str) -> str:
@@ -130,10 +142,12 @@ def _render_rule(rule: Rule, body: str) -> str:
     return f"### {rule.title}\n\n{scope}{body}".rstrip()
 
 
-def _join(parts: Sequence[str], omitted: int) -> str:
+def _join(parts: Sequence[str], omitted: Sequence[str]) -> str:
     text = f"{_HEAD}\n\n{_BREAK.join(parts)}"
     if omitted:
-        text += f"{_BREAK}{_count(range(omitted))} did not fit here: list them with `search`, layer: rule."
+        named = ", ".join(render_line(path) for path in omitted[:_NAMED])
+        more = ", …" if len(omitted) > _NAMED else ""
+        text += f"{_BREAK}{_count(omitted)} did not fit here. Read in the vault: {named}{more}"
     return text
 
 

@@ -32,6 +32,7 @@ from vault_memex.core.text import render_line
 from vault_memex.errors import MemexError, NotFound, render_error
 from vault_memex.server.instructions import find_names, rename_tools, render_instructions
 from vault_memex.server.lines import LONGEST_NAME, MOST_NAMES, cut, join_lines
+from vault_memex.server.rules_surface import add_rules
 from vault_memex.server.tool import Answer, ToolSpec
 from vault_memex.server.transport import CheckedStream
 from vault_memex.services.actor import CURRENT_ACTOR
@@ -41,6 +42,7 @@ log = logging.getLogger(__name__)
 
 DEADLINE_SECONDS = 60.0
 START_SECONDS = 0.5  # the first answer does not share the processor with the first scan
+FIRST_PASS_SECONDS = 0.7  # a vault's first start waits so long to know its rules; clients wait for two seconds
 MOST_COMPLETIONS = 100
 LONGEST_MESSAGE = 4_000  # code points of an error
 MAY_BE_DONE = "Read the note before you try again; it may be done."
@@ -69,6 +71,11 @@ class MemexServer(MCPServer[Vault]):
         self.listed = tuple(listed)
         self.callable_specs = callable_specs
         self._names = find_names([spec.name for spec in listed])
+
+    def instruct(self) -> None:
+        """Make the instructions anew, from what the index has met meanwhile."""
+        names = [spec.name for spec in self.listed]
+        self._lowlevel_server.instructions = render_instructions(self.vault, names)
 
     async def list_tools(self) -> list[Tool]:
         """Return the advertised tools, most needed first."""
@@ -215,13 +222,18 @@ def build_server(
                 tasks.start_soon(_exit_on_signal, vault)
             vault.start(START_SECONDS)
             try:
+                if new:
+                    await anyio.to_thread.run_sync(vault.background.wait_scanned, FIRST_PASS_SECONDS)
+                    app.instruct()
                 yield vault
             finally:  # standard input closed
                 await anyio.to_thread.run_sync(vault.close)
                 tasks.cancel_scope.cancel()
 
+    new = not vault.catalogue.count_notes()
     app = MemexServer(vault, listed, callable_specs, lifespan)
     _add_resources(app, vault)
+    add_rules(app, vault)
     return app
 
 

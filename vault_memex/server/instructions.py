@@ -101,14 +101,18 @@ def rename_tools(text: str, names: Mapping[str, str]) -> str:
 
 
 def render_instructions(vault: Vault, tools: Collection[str]) -> str:
-    """Return the instructions for the advertised tools, within the limit, and what waits."""
+    """Return the instructions for the advertised tools and what waits, within the limit; then the house rules.
+
+    The rules have a limit of their own, and other ways in for clients that cut here: a prompt, a resource, a command.
+    """
     notes = vault.catalogue.count_notes()
     count = f"{notes:,} notes" if notes else "being indexed"
     known = {**dict.fromkeys(tools, ""), **find_names(tools), "vault": repr(vault.root.name), "count": count}
     lines = (line.text for line in _LINES if {*line.needs.split(), *_PLACE.findall(line.text)} <= {*known})
     text = _PLACE.sub(lambda place: known[place[1]] or place[1], "".join(lines))
     greeting = _greet(vault, known)
-    return text[: LIMIT - len(greeting)] + greeting
+    rules = vault.rules.tell()
+    return text[: LIMIT - len(greeting)] + greeting + (f"\n{rules}\n" if rules else "")
 
 
 def _greet(vault: Vault, names: Collection[str]) -> str:

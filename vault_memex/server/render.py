@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from vault_memex.core.note import PropertyValue
 from vault_memex.errors import InvalidArgument, MemexError
@@ -253,5 +253,16 @@ def render_status(answer: StatusAnswer) -> str:
         + (f" · {meaning.reason}" if meaning.reason else ""),
         f"git: {answer.git}",
         f"to tidy: {untidy}; waiting for approval: {answer.pending}",
+        *_describe_rules(answer),
     ]
     return join_lines([*lines, *(f"notice: {cut(n, LONGEST_NOTICE)}" for n in index.notices)])
+
+
+def _describe_rules(answer: StatusAnswer) -> Iterator[str]:
+    if answer.rules or answer.rules_not_in_force:
+        waiting = answer.rules_not_in_force
+        yield f"house rules: {answer.rules} in force" + (
+            f"; not in force: {', '.join(waiting)}" if waiting else ""
+        )
+    if answer.rules_changed_since_start:
+        yield "The house rules have changed since this session began. Read vault://rules; a restart brings them anew."

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 from vault_memex.config import Config
 from vault_memex.core.changes import Change, FileEdit, MoveFile, WriteFile
+from vault_memex.core.note import Layer
 from vault_memex.core.property_edit import plan_properties, render_note
 from vault_memex.core.revision import revision_of
 from vault_memex.core.snapshot import NoteRecord, Snapshot
@@ -23,6 +24,7 @@ from vault_memex.errors import (
     StaleRevision,
 )
 from vault_memex.index.indexer import Indexer, OwnWrite
+from vault_memex.memory.house_rules import CANONICAL, PROVISIONAL, STATUS
 from vault_memex.memory.policy import Touched, check_delete, check_edit, check_role
 from vault_memex.services.actor import find_actor
 from vault_memex.services.answering import Answering
@@ -131,7 +133,7 @@ class Editing:
             return {}
         by = {"added_by": find_actor(self._config)}
         # Nobody but the person makes rules: what an assistant proposes is not followed until it is approved.
-        return {**by, "rule_status": "provisional"} if layer == "rule" else by
+        return {**by, STATUS: PROVISIONAL} if layer == "rule" else by
 
     # -- a change to a note
 
@@ -162,6 +164,8 @@ class Editing:
         _check_revision(file, request.if_revision)
         planned = plan_text(file.text, request)
         move = self._plan_move(record, request, retitled=retitled)
+        if move is not None and (request.layer or record.properties.get("layer")) not in get_args(Layer):
+            self._check_layer_after(record, move)
         text = self._with_names(planned.text, record, request, move) if retitled else planned.text
         relinked: tuple[WriteFile, ...] = ()
         if move is not None and request.relink:
@@ -190,6 +194,12 @@ class Editing:
             relinked=tuple(edit.path for edit in relinked),
         )
         return answer, file.text, text
+
+    def _check_layer_after(self, record: NoteRecord, move: str) -> None:
+        """Refuse a move by which the folders' mapping would change the layer where that may not be."""
+        layer = self._config.layer_for(move)
+        if layer != record.layer:
+            check_edit(record, Touched(layer=layer or ""), self._config.role)
 
     def _plan_move(self, record: NoteRecord, request: EditRequest, *, retitled: bool) -> str | None:
         """Return the note's new path, or None when it stays."""
@@ -269,6 +279,32 @@ class Editing:
                 if attempt == RETRIES:
                     raise
         raise AssertionError("unreachable")
+
+    # -- rules
+
+    def approve_rule(self, ref: str) -> WriteAnswer:
+        """Put a rule in force: `rule_status: canonical`. Only the person does, on the command line."""
+        check_role(self._config.role, owner_only="Approving a rule")
+        with self._hold():
+            record, file, _ = self._reading.find_note(ref, writing=True)
+            if record.layer != "rule":
+                raise InvalidArgument(
+                    "ref", f"{record.path} is no rule: its layer is {record.layer or 'not set'}."
+                )
+            if file.not_writable:
+                raise NotWritable(f"{record.path}: {file.not_writable}", path=record.path)
+            waiting = ("review",) if record.pending else ()
+            text = plan_properties(file.text, {STATUS: CANONICAL}, waiting)
+            if text == file.text:
+                raise PatchNoop(f"{record.path} is in force already.")
+            self._numbering.number_all()
+            number = self._snapshot().notes[record.path].note_id
+            edit = WriteFile(record.path, text.encode("utf-8"), file.revision)
+            title = render_line(f"Approve rule {record.title}")[:MAX_CHANGE_TITLE]
+            applied = self._apply(
+                Change("approved", record.path, title, (edit,), find_actor(self._config), number)
+            )
+        return self._answering.describe("applied", record.path, applied, before=record, text=file.text)
 
     # -- the program's own files
 

@@ -10,8 +10,11 @@ from vault_memex.core.snapshot import Snapshot
 from vault_memex.index.background import Background
 from vault_memex.index.meaning import Meaning
 from vault_memex.services.actor import find_actor
+from vault_memex.services.rules import Rules
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.git import Git
+
+MOST_RULES = 10  # named
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,9 @@ class StatusAnswer:
     git: str
     index: IndexStatus
     meaning: MeaningStatus
+    rules: int = 0  # house rules in force
+    rules_not_in_force: tuple[str, ...] = ()  # rule notes that assistants are not given, at most ten
+    rules_changed_since_start: bool = False  # what the assistant was told at the start is out of date
 
 
 class Status:
@@ -71,7 +77,9 @@ class Status:
         background: Background,
         git: Git,
         snapshot: Callable[[], Snapshot],
+        rules: Rules,
     ) -> None:
+        self._rules = rules
         self._name = name
         self._version = version
         self._config = config
@@ -85,6 +93,7 @@ class Status:
         """Return the state now."""
         snapshot = self._snapshot()
         notes = snapshot.notes.values()
+        rules = self._rules.find()
         return StatusAnswer(
             vault=self._name,
             version=self._version,
@@ -99,6 +108,9 @@ class Status:
             git=describe_git(self.git, self._config),
             index=self._check_index(snapshot),
             meaning=self.check_meaning(),
+            rules=sum(rule.in_force for rule in rules.rules),
+            rules_not_in_force=tuple(rule.path for rule in rules.rules if not rule.in_force)[:MOST_RULES],
+            rules_changed_since_start=self._rules.differ(rules),
         )
 
     def _check_index(self, snapshot: Snapshot) -> IndexStatus:

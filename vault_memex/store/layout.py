@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import tempfile
@@ -10,14 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import platformdirs
-
 from vault_memex.store.atomic import create_file
+from vault_memex.store.cache_place import find_cache_path
 from vault_memex.store.disk import sync_folder
 from vault_memex.store.files import VaultFiles
 
 TRASH_FOLDER = "_memex/trash"
-CACHE_VARIABLE = "VAULT_MEMEX_CACHE_DIR"
 
 _MEMEX = {
     ".gitattributes": "ids.tsv merge=union\njournal/*.jsonl merge=union\n",
@@ -52,10 +49,7 @@ def write_settings(files: VaultFiles, text: str) -> bool:
 
 def find_cache_folder(root: Path, environment: Mapping[str, str] = os.environ) -> Path:
     """Return the cache folder of a vault, outside it: under VAULT_MEMEX_CACHE_DIR or the user's cache folder."""
-    real = os.path.realpath(root)
-    key = hashlib.blake2b(os.fsencode(real), digest_size=8).hexdigest()
-    base = environment.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("vault-memex", appauthor=False)
-    return Path(base) / f"{Path(real).name[:40]}-{key}"
+    return Path(find_cache_path(root, environment))
 
 
 class CacheFolder(NamedTuple):
