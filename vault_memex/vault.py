@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +15,6 @@ from typing import Any
 from vault_memex import __version__
 from vault_memex.config import Config, parse_config
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.errors import MemexError
 from vault_memex.index.background import Background
 from vault_memex.index.fingerprint import find_fingerprint
 from vault_memex.index.indexer import Indexer, PathReport, Progress, ScanReport
@@ -49,11 +47,11 @@ from vault_memex.services.rules import Rules
 from vault_memex.services.signals import Signals
 from vault_memex.services.standing import Standing
 from vault_memex.services.status import Status
+from vault_memex.services.times import learn_times
 from vault_memex.services.vocabulary import Vocabulary
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
 from vault_memex.store.git import Git
-from vault_memex.store.git_log import find_file_times, find_uncommitted
 from vault_memex.store.layout import CacheFolder, find_cache_folder, find_usable_cache
 from vault_memex.store.opening import open_transactor
 from vault_memex.store.trash import Trash
@@ -324,18 +322,7 @@ class Vault:
             threading.Thread(target=self._learn_times, name="git-times", daemon=True).start()
 
     def _learn_times(self) -> None:
-        """Take creation and change times from git for notes whose frontmatter has none."""
-        git = Git(self.root)
-        try:
-            edited = {file.path for file in find_uncommitted(git)} if git.mode() == "each" else set()
-            times = {
-                path: (known.first, None if path in edited else known.last)
-                for path, known in find_file_times(git).items()
-            }
-            if times and not self._closed:
-                self.catalogue.set_git_times(times)
-        except (MemexError, OSError, sqlite3.ProgrammingError) as error:  # the last: closed meanwhile
-            log.info("no times from git: %s", error)
+        learn_times(self.root, self.catalogue, lambda: self._closed)
 
     def number_notes(self) -> int:
         """Give a number to each note that has none; return how many lines that took in `.memex/ids.tsv`."""
