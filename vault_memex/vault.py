@@ -326,6 +326,7 @@ class Vault:
 
     def number_notes(self) -> int:
         """Give a number to each note that has none; return how many lines that took in `.memex/ids.tsv`."""
+        self.background.hurry()  # what a crash left is mended by the first pass
         with self.transactor.stores.lock.hold():
             self.files.check_root()
             return self.numbering.number_all()
