@@ -80,6 +80,39 @@ def test_the_page_holds_what_passes_the_filter_and_nothing_of_other_notes(sample
     assert "Lowtide Pottery" not in out.read_text(encoding="utf-8")
 
 
+def test_relations_of_entities_and_links_in_properties_have_their_names(sample: Path, tmp_path: Path) -> None:
+    out = tmp_path / "graph.html"
+
+    assert 0 == _show(sample, "--out", str(out))
+
+    data = _data(out)
+    named = {
+        (data["notes"][source][1], data["relations"][kind], data["notes"][target][1])
+        for source, target, *kinds in data["links"]
+        for kind in kinds
+    }
+    assert {
+        ("Jisoo Han", "rows_with", "Tomas Brandt"),
+        ("Tomas Brandt", "sells_at (from 2026-03-01, until 2026-10-31)", "Market pitch 2026"),
+        ("Мама", "mother_of", "Nora Velling"),
+        ("Kiln Berta", "up", "Lowtide Pottery"),
+    } <= named
+
+
+def test_relations_of_exact_names_lead_to_the_entities_that_have_them(folder: Path, tmp_path: Path) -> None:
+    texts = {
+        "Ada": "---\nentity_type: person\n---\n## Relations\n\n- knows [[nowhere|A&#47;B]]\n- [[a-b]]\n",
+        "a-b": '---\nentity_type: team\ntitle: "A/B"\n---\nText.\n',
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    out = tmp_path / "graph.html"
+
+    assert 0 == _show(folder, "--out", str(out))
+
+    assert (["knows"], [[0, 1, 0]]) == (_data(out)["relations"], _data(out)["links"])
+
+
 def test_no_match_writes_nothing_and_has_status_1(
     sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

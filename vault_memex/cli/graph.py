@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     with opened(options) as vault:
         out = _check_out(Path(options.out).expanduser() if options.out else vault.cache / "graph.html")
         vault.refresh()
-        picture = find_picture(vault.catalogue, vault.snapshot(), filters)
+        picture = find_picture(vault.catalogue, vault.knowledge.view, vault.snapshot(), filters)
         name = vault.root.name
     if not picture.notes:
         print(f"No note matches. The vault has {picture.notes_total}.")

@@ -38,6 +38,9 @@
   const byWeight = [...notes].sort((a, b) => b.links - a.links || a.id - b.id);
   const count = (number, one) => `${number.toLocaleString("en")} ${one}${number === 1 ? "" : "s"}`;
 
+  const spell = (type) => type.replaceAll("_", " ");
+  const shorten = (type) => spell(type.replace(/ \((from|until) [^()]*\)$/, "")); // without the time it holds for
+
   function element(tag, text, attributes = {}) {
     const made = document.createElement(tag);
     if (text) made.textContent = text;
@@ -264,8 +267,11 @@
   function paintType(link, ctx, size, taken) {
     const [a, b] = [link.source, link.target];
     if (!a.shown || !b.shown) return;
-    const [x, y, text] = [(a.x + b.x) / 2, (a.y + b.y) / 2 - size / 2, link.types.join(", ").replaceAll("_", " ")];
-    if (claim(x, y, ctx.measureText(text).width / 2, size, taken)) paintText(text, x, y, ctx, size, theme["line-picked"]);
+    const text = link.types.map(shorten).join(", ");
+    const half = ctx.measureText(text).width / 2;
+    const places = [0.5, 0.62, 0.38, 0.74].map((part) => [a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part - size / 2]);
+    const place = places.find(([x, y]) => claim(x, y, half, size, taken));
+    if (place) paintText(text, ...place, ctx, size, theme["line-picked"]);
   }
 
   function claim(x, y, half, size, taken) {
@@ -476,9 +482,15 @@
     look();
   }
 
+  // Brings a note into the middle, so near that its neighbours are still in sight where that can be.
   function show(note) {
     moved = true;
-    centre(note.x, note.y, Math.max(graph.zoom(), 1.4), during(400));
+    const area = freeArea();
+    const [across, down] = [(area.right - area.left) / 2 - 70, (area.bottom - area.top) / 2 - 50];
+    const reach = [...near].filter((other) => other.shown).map((other) => Math.min(
+      across / Math.max(Math.abs(other.x - note.x), 1), down / Math.max(Math.abs(other.y - note.y), 1),
+    ));
+    centre(note.x, note.y, Math.max(0.7, Math.min(2.2, ...reach)), during(400));
   }
 
   function showNote(note) {
@@ -514,9 +526,9 @@
       const button = element("button", "", { type: "button", title: other.path });
       const place = palette.get(modes[mode].of(other)) || 0;
       button.append(element("i", "", { style: `background: var(--c${place})` }));
-      if (link.types.length) button.append(element("small", `${link.types.join(", ").replaceAll("_", " ")} · `));
       button.append(other.title);
       if (!other.shown) button.append(element("small", " (filtered out)"));
+      if (link.types.length) button.append(element("small", link.types.map(spell).join(", "), { class: "relation" }));
       button.addEventListener("click", () => { pick(other); show(other); $("note").focus(); });
       row.append(button);
       return row;
