@@ -44,8 +44,8 @@ class MeaningHere(Meaning):
     def state(self) -> MeaningState:
         return MeaningState(self.model, "ready")
 
-    def wake(self) -> None:
-        """There is nobody to wake."""
+    def _tell(self, what: str, *arguments: object, start: bool) -> None:
+        """There is no process that could be told anything; a server would start one for every test."""
 
     def close(self) -> None:
         self.engine.close()
