@@ -48,6 +48,7 @@ from vault_memex.services.signals import Signals
 from vault_memex.services.standing import Standing
 from vault_memex.services.status import Status
 from vault_memex.services.times import learn_times
+from vault_memex.services.trashing import Trashing
 from vault_memex.services.vocabulary import Vocabulary
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
@@ -265,6 +266,9 @@ class Vault:
             numbering=self.numbering,
             trash=self.trash,
             clock=clock,
+        )
+        self.trashing = Trashing(
+            config=self.config, trash=self.trash, editing=self.editing, numbering=self.numbering, clock=clock
         )
 
     def snapshot(self) -> Snapshot:

@@ -26,6 +26,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_insights(commands)
     _add_rules(commands)
     _add_graph(commands)
+    _add_trash(commands)
     _add_status(commands)
     _add_doctor(commands)
     _add_demo(commands)
@@ -203,6 +204,22 @@ def _add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="print what a hook at the start of a session answers; nothing without rules",
     )
+    _add_json(command)
+
+
+def _add_trash(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "trash", "List deleted notes, restore one, or erase for good.")
+    command.add_argument(
+        "action",
+        nargs="?",
+        choices=("list", "restore", "purge"),
+        default="list",
+        help="list (default), restore: put a note back with its number, purge: erase it for good",
+    )
+    command.add_argument("ref", nargs="?", default="", help="its number, former path, title, or file in the trash")
+    command.add_argument("--to", default="", metavar="PATH", help="with restore: another place than where it was")
+    command.add_argument("--old", action="store_true", help="with purge: all that were deleted over 30 days ago")
+    command.add_argument("--yes", action="store_true", help="with purge: do not ask")
     _add_json(command)
 
 

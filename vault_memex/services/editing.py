@@ -323,7 +323,7 @@ class Editing:
             yield
 
     def _apply(self, change: Change, details: Mapping[str, Any] | None = None) -> Applied:
-        internal = any(isinstance(edit, MoveFile) and edit.to.startswith(TRASH_FOLDER) for edit in change.edits)
+        internal = any(edit.path.startswith(f"{TRASH_FOLDER}/") for edit in change.edits)
         applied = self._transactor.apply(change, internal=internal, details=details)
         moves = [(f.from_path, f.path) for f in applied.files if f.from_path is not None]
         writes = [
