@@ -95,6 +95,13 @@ def test_rules_come_in_the_order_of_their_numbers_and_other_layers_are_none() ->
     assert ["z.md", "a.md", "new.md"] == [n.path for n in find_rules(notes)]
 
 
+def test_a_provisional_rule_is_not_counted_as_omitted() -> None:
+    notes = find_rules([note("p.md", 1, layer="rule", properties={"rule_status": "provisional"})])
+    rules = [build_rule(n, "x") for n in notes if not check_rule(n, NOTHING, TODAY)]
+
+    assert ("", ()) == ((built := build_house_rules(rules, RuleSettings())).text, built.omitted)
+
+
 def test_a_heading_that_repeats_the_title_goes_and_the_text_stays() -> None:
     record = note("Be brief.md", 1, properties={"rule_scope": " Studio/** "})
 

@@ -67,7 +67,7 @@ SCENARIOS: dict[str, str] = {
     "flashback: the same folder never": "memory/test_flashbacks.py::test_a_note_of_the_same_top_level_folder_never_comes_up",
     "flashback: 82 percent from distance 0.18": "memory/test_flashbacks.py::test_an_old_note_from_another_folder_comes_up_with_age_and_match",
     # rules
-    "rules: order": "memory/test_house_rules.py::test_only_approved_rules_are_in_force_in_the_order_of_their_numbers",
+    "rules: order": "memory/test_house_rules.py::test_rules_come_in_the_order_of_their_numbers_and_other_layers_are_none",
     "rules: whole rules are packed": "memory/test_house_rules.py::test_the_section_never_exceeds_the_budget_and_holds_whole_rules",
     "rules: the omitted are counted": "memory/test_house_rules.py::test_whole_rules_are_kept_and_the_others_counted",
     "rules: the first one too large is truncated": "memory/test_house_rules.py::test_a_first_rule_that_alone_is_too_long_is_cut",

@@ -14,6 +14,7 @@ from vault_memex.core.filters import parse_filters
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.errors import InvalidArgument, MemexError, RevisionRequired
 from vault_memex.memory.inferences import Draft
+from vault_memex.memory.policy import Touched, check_edit
 from vault_memex.server import memex_texts as texts
 from vault_memex.server.memex_arguments import (
     DeleteNote,
@@ -121,10 +122,13 @@ def _update(vault: Vault, a: UpdateNote) -> Answer:
     _numbered(vault)
     revision = a.if_revision
     if a.sent("content") and not revision:
-        path = vault.reading.find_note(str(a.id), writing=True)[0].path
-        revision = vault.reading.find_shown(path)
+        note = vault.reading.find_note(str(a.id), writing=True)[0]
+        check_edit(note, Touched(text=True), vault.config.role)  # whoever may not write it need not read it first
+        revision = vault.reading.find_shown(note.path)
         if not revision:
-            raise RevisionRequired(f"Read {path} with `get_note` first: content replaces all that is there now.")
+            raise RevisionRequired(
+                f"Read {note.path} with `get_note` first: content replaces all that is there now."
+            )
     request = EditRequest(
         ref=str(a.id),
         title=a.title if a.sent("title") else None,

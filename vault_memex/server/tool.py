@@ -20,6 +20,8 @@ from vault_memex.server.lines import LONGEST_NAME, cut, render_names
 
 PROTOCOL_META = "anthropic/"
 MOST_FAULTS = 10
+LONGEST_MEANING = 300  # code points of what an argument means
+_CHOOSING = frozenset(("missing", "literal_error"))  # faults whose mending takes knowing what may be written
 
 
 class Arguments(BaseModel):
@@ -107,7 +109,7 @@ class ToolSpec(Generic[A]):
         try:
             return self.arguments.model_validate(named)
         except ValidationError as error:
-            raise _as_invalid_argument(self.name, error) from error
+            raise _as_invalid_argument(self.name, self.arguments, error) from error
 
     def _wants_json(self, key: str) -> bool:
         """Return whether JSON sent as text is read here: for lists and objects, never for texts."""
@@ -133,12 +135,16 @@ def _decoded(key: str, value: str) -> Any:
     return [value] if value else []
 
 
-def _as_invalid_argument(tool: str, error: ValidationError) -> InvalidArgument:
+def _as_invalid_argument(tool: str, arguments: type[Arguments], error: ValidationError) -> InvalidArgument:
     lines = []
     faults = error.errors(include_url=False, include_input=False)
     for fault in faults[:MOST_FAULTS]:
         place = ".".join(str(part) for part in fault["loc"]) or tool
-        lines.append(f"{cut(place, LONGEST_NAME)}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
+        said = f"{fault['msg'][:1].lower()}{fault['msg'][1:]}"
+        known = arguments.model_fields.get(place)
+        if fault["type"] in _CHOOSING and known is not None and known.description:
+            said += f" ({cut(known.description, LONGEST_MEANING)})"
+        lines.append(f"{cut(place, LONGEST_NAME)}: {said}")
     more = f"; {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
     first = str(faults[0]["loc"][0]) if faults[0]["loc"] else tool
     return InvalidArgument(first, f"{tool}: {'; '.join(lines)}{more}.")
