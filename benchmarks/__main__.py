@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import embedding, first_index, freshness, idle, patch, scan, search, startup
+from benchmarks import embedding, first_index, freshness, idle, patch, save, scan, search, startup
 from benchmarks.figures import Figure, Report, print_reports, render_json
 from benchmarks.workbench import FULL, LARGE, QUICK, Workbench
 
@@ -31,6 +31,7 @@ BENCHMARKS: Mapping[str, Callable[[Workbench], Iterator[Figure]]] = {
     "startup": startup.measure,
     "idle": idle.measure,
     "embedding": embedding.measure,
+    "save": save.measure,
     "freshness": freshness.measure,
     "patch": patch.measure,
 }

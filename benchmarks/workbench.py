@@ -25,6 +25,7 @@ class Scale:
     many: int = 100  # files changed at once
     patches: int = 200
     searches: int = 200
+    saves: int = 60
     embedded_notes: int = 200
     idle_seconds: float = 60.0
 
@@ -39,6 +40,7 @@ QUICK = Scale(
     many=5,
     patches=4,
     searches=8,
+    saves=3,
     embedded_notes=25,
     idle_seconds=0.5,
 )

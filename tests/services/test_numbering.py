@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import OpenVault
 from vault_memex.errors import NotFound
 from vault_memex.services.reading import ReadRequest
 from vault_memex.services.requests import RetireRequest, SaveRequest
 from vault_memex.store.ids import IdLine, render_id_line
-from vault_memex.vault import Vault
+from vault_memex.vault import Vault, open_vault
 
 EARLY, LATE = "2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z"
 
@@ -125,3 +128,56 @@ def test_numbers_that_notes_bring_along_are_kept(folder: Path, opening: OpenVaul
         assert 0 == vault.numbering.number_all()
 
     assert {f"{n}.md": n * 10 for n in range(1, 51)} == dict(vault.transactor.stores.ids.numbers())
+
+
+NAMES = st.sampled_from(["a.md", "b.md", "deep/c.md"])
+STEPS = st.lists(
+    st.tuples(st.just("write"), NAMES, st.sampled_from(["alpha", "beta", "---\nid: 2\n---\ngamma"]))
+    | st.tuples(st.just("move"), NAMES, NAMES)
+    | st.tuples(st.just("remove"), NAMES, NAMES)
+    | st.tuples(st.just("save"), st.sampled_from(["D", "E"]), NAMES),
+    min_size=1,
+    max_size=8,
+)
+
+
+@settings(max_examples=12)
+@given(STEPS)
+def test_numbers_that_followed_every_change_are_those_of_a_lost_cache(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("vault")
+    vault = open_vault(folder, flags={"model": "none"})
+    try:
+        for number, (what, one, other) in enumerate(steps):
+            if what == "write":
+                write(folder, one, f"{other} {number}" if one != "b.md" else other)
+            elif what == "save":
+                save(vault, f"{one} {number}")
+            elif (folder / one).exists() and what == "remove":
+                (folder / one).unlink()
+            elif (folder / one).exists() and one != other:
+                (folder / other).parent.mkdir(exist_ok=True)
+                (folder / one).rename(folder / other)
+            vault.refresh()
+        with closing(
+            open_vault(folder, cache_dir=tmp_path_factory.mktemp("cache"), flags={"model": "none"})
+        ) as fresh:
+            fresh.refresh()
+
+            assert numbers_of(fresh) == numbers_of(vault)
+    finally:
+        vault.close(patient=False)
+
+
+def test_a_start_on_which_nothing_changed_reads_no_numbers(folder: Path, opening: OpenVault) -> None:
+    write(folder, "a.md", "alpha")
+    save(opening(folder), "B")
+    read = []
+    for _ in range(3):
+        with closing(open_vault(folder, flags={"model": "none"})) as vault:
+            vault.numbering.load()
+            read.append(vault.transactor.stores.ids._stamp is not None)
+            assert {"a.md": 1, "B.md": 2} == numbers_of(vault)
+
+    assert [True, False, False] == read

@@ -153,3 +153,33 @@ def test_many_threads_ask_while_numbers_are_given(tmp_path: Path) -> None:
 
     assert [] == faults
     assert 150 == len(asker.numbers())
+
+
+LINES = st.builds(
+    IdLine,
+    st.integers(1, 3),
+    st.sampled_from(["a.md", "b.md", "c.md"]),
+    st.just("h"),
+    st.sampled_from([EARLY, LATE]),
+)
+
+
+@given(st.lists(st.lists(LINES, max_size=3), max_size=5))
+def test_what_follows_the_file_knows_what_a_new_look_finds(
+    tmp_path_factory: pytest.TempPathFactory, batches: list[list[IdLine]]
+) -> None:
+    file = tmp_path_factory.mktemp("ids") / "ids.tsv"
+    following, lines = Ids(file), list[IdLine]()
+    for batch in batches:
+        with file.open("ab") as stream:
+            stream.writelines(map(render_id_line, batch))
+        lines += batch
+        where = {(line.id, line.created): line.path for line in lines}
+        latest = {line.path: line for line in lines}
+        live = {path: line for path, line in latest.items() if where[line.id, line.created] == path}
+        shared = {number for number, created in where if (number, EARLY if created == LATE else LATE) in where}
+        conflicts = following.find_conflicts()
+
+        assert {path: line.id for path, line in live.items()} == following.numbers()
+        assert Ids(file).find_conflicts() == conflicts
+        assert {conflict.id for conflict in conflicts} <= shared

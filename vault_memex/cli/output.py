@@ -6,18 +6,33 @@ goes through `Text`.
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from pydantic import TypeAdapter
-
 
 def print_json(value: object) -> None:
     """Print a value (a dataclass of a service) as JSON without what equals its default."""
-    shown = TypeAdapter(type(value)).dump_python(value, mode="json", exclude_defaults=True)
-    print(json.dumps(shown, ensure_ascii=False, indent=2))
+    print(json.dumps(_find_plain(value) or _dump(value), ensure_ascii=False, indent=2))
+
+
+def _find_plain(value: object) -> dict[str, Any] | None:
+    """Return what is to be shown of a dataclass of texts and numbers; None for any other value."""
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return None
+    found = {field: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if not all(isinstance(held, str | int | float | None) for held in found.values()):
+        return None
+    return {field.name: held for field, held in found.items() if held != field.default}
+
+
+def _dump(value: object) -> object:
+    from pydantic import TypeAdapter  # a tenth of a second
+
+    return TypeAdapter(type(value)).dump_python(value, mode="json", exclude_defaults=True)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -64,6 +79,9 @@ class Advance(Protocol):
 @contextmanager
 def progress(what: str) -> Iterator[Advance]:
     """Show a progress bar on stderr; nothing when stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None  # noqa: ARG005
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

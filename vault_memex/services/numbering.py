@@ -17,6 +17,7 @@ from vault_memex.store.journal import render_moment
 from vault_memex.store.trash import Trash
 
 NO_NUMBER = 0  # in the catalogue: the `id` that the note says is another note's
+STATE = "numbers"
 _EMPTY = revision_of(b"")  # no content to be known by
 
 
@@ -53,7 +54,13 @@ class Numbering:
         self._shown: _Seen = (None, {})  # the catalogue had them all
 
     def load(self) -> None:
-        """Bring the catalogue up to the file; writes nothing into the vault."""
+        """Bring the catalogue up to the file; writes nothing into the vault.
+
+        That it was found to be so is remembered: a start on which nothing has changed reads neither.
+        """
+        mark = f"{self._catalogue.revision} {self._ids.find_stamp()}"
+        if self._catalogue.get_state(STATE) == mark:
+            return
         snapshot, listed = self._snapshot(), self._ids.numbers()
         since, known = self._shown
         notes = snapshot.notes
@@ -65,8 +72,11 @@ class Numbering:
         fresh = {path: number for path, number in numbers.items() if (notes[path].note_id or NO_NUMBER) != number}
         if fresh:
             self.show(fresh)
-        else:
-            self._shown = snapshot, listed
+            return
+        if since is None:  # the first look of this process: later ones cost little
+            with suppress(IndexUnusable):
+                self._catalogue.set_state(STATE, mark)
+        self._shown = snapshot, listed
 
     def show(self, numbers: Mapping[str, int]) -> None:
         """Bring numbers into the catalogue. One that cannot be written follows later: the file is what counts."""

@@ -77,6 +77,14 @@ class Ids:
         self._numbers: Mapping[str, int] = {}  # of the live paths; another object when the file has changed
         self._conflicts: tuple[IdConflict, ...] | None = None  # made when first asked for
 
+    def find_stamp(self) -> str:
+        """Return what is another when the file has changed, without reading it; "" while there is none."""
+        try:
+            status = self.file.stat()
+        except FileNotFoundError:
+            return ""
+        return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
+
     @_one_at_a_time
     def number_of(self, path: str) -> int | None:
         """Return the number of the note at this path, None when it has none (yet)."""
