@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from vault_memex.core.changes import Signature
+from vault_memex.errors import IndexUnusable
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.indexed import Batch, IndexedNote, IndexedPassage, WordFields
 
@@ -214,6 +215,41 @@ def test_deleted_file_is_made_anew_by_all_who_have_it_open(tmp_path: Path) -> No
     assert ["b.md"] == list(second.load_snapshot().notes)
     first.close()
     second.close()
+
+
+def test_file_emptied_and_then_deleted_is_made_anew_by_all_who_have_it_open(tmp_path: Path) -> None:
+    first, second = filled(tmp_path), Catalogue.open(tmp_path)
+    for spoil in (
+        lambda file: file.write_bytes(b""),
+        Path.unlink,
+        lambda file: file.write_bytes(b""),
+        Path.unlink,
+    ):
+        spoil(tmp_path / "catalogue.sqlite")
+        for catalogue in (first, second, first):
+            with suppress(sqlite3.DatabaseError):
+                catalogue.count_notes()
+                catalogue.set_state("a", "b")
+        second.apply(Batch([note("a.md")]))
+        assert [1, 1] == [first.count_notes(), second.count_notes()]
+
+    first.close()
+    second.close()
+
+
+def test_new_file_that_cannot_be_made_is_tried_again(tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    catalogue = filled(folder)
+    folder.rename(tmp_path / "gone")
+    folder.write_bytes(b"in the way")
+    for _ in range(3):
+        with pytest.raises(IndexUnusable):
+            catalogue.count_notes()
+    folder.unlink()
+
+    catalogue.apply(Batch([note("a.md")]))
+    assert 1 == catalogue.count_notes()
+    catalogue.close()
 
 
 def test_failed_batch_changes_nothing(tmp_path: Path) -> None:

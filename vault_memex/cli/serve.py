@@ -16,8 +16,10 @@ def run(options: argparse.Namespace) -> int:
         from vault_memex.cli.finding import find_vault
         from vault_memex.server.app import build_server
         from vault_memex.server.tools import find_callable, find_tools
+        from vault_memex.store.log import open_log
         from vault_memex.vault import open_vault
 
+        open_log()
         flags = {name: getattr(options, name) for name in ("connection", "role", "tools", "commit", "model")}
         cache = Path(options.cache_dir).expanduser() if options.cache_dir else None
         vault = open_vault(find_vault(options.vault), cache_dir=cache, flags=flags)

@@ -19,6 +19,7 @@ from typing import IO, Any
 from vault_memex.errors import MemexError
 from vault_memex.index.child import read_message, write_message
 from vault_memex.index.meaning_engine import Engine
+from vault_memex.store.log import open_log
 from vault_memex.store.vectors import VectorsBroken, VectorsUnavailable
 
 log = logging.getLogger(__name__)
@@ -131,7 +132,7 @@ def _render_reason(error: Exception) -> str:
 def main(arguments: Sequence[str]) -> None:
     """Run the process: ROOT CACHE MODEL CATALOGUE-FINGERPRINT IDLE-SECONDS."""
     root, cache, model, fingerprint, idle_seconds = arguments
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    open_log()
     # What libraries print must not get between our answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -131,8 +131,9 @@ class Connections:
     def _open_again(self) -> None:
         if self._find_inode() == self._inode:
             return  # another thread was faster
-        self._database.close()
-        self._database = open_database(self._folder, self._fingerprint)
+        opened = open_database(self._folder, self._fingerprint)  # first: when it fails, the next call tries again
+        replaced, self._database = self._database, opened
+        replaced.close()
         with self._pooling:
             self._drop_pool()
             self._inode = self._file.stat().st_ino
@@ -140,7 +141,7 @@ class Connections:
     def _find_inode(self) -> int | None:
         try:
             return os.stat(self._file).st_ino
-        except FileNotFoundError:
+        except OSError:
             return None
 
     def _check_damage(self, error: sqlite3.DatabaseError | UnicodeDecodeError, inode: int) -> None:

@@ -152,6 +152,7 @@ def _open_database(folder: Path, fingerprint: str) -> Database:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / FILE_NAME
     dead = _find_dead_marks(folder)
+    _drop_leftovers(file)
     try:
         writer = _open_checked(file, fingerprint, thorough=bool(dead))
     except sqlite3.DatabaseError as error:
@@ -164,6 +165,20 @@ def _open_database(folder: Path, fingerprint: str) -> Database:
     return Database(writer, _make_mark(folder))
 
 
+def _drop_leftovers(file: Path) -> None:
+    """Remove the journal of a catalogue that was deleted: SQLite would take it for that of the new one."""
+    try:
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644))
+    except FileExistsError:
+        return
+    _remove_journal(file)
+
+
+def _remove_journal(file: Path) -> None:
+    for ending in ("-wal", "-shm"):
+        file.with_name(file.name + ending).unlink(missing_ok=True)
+
+
 def move_aside(folder: Path) -> None:
     """Rename the catalogue to `damaged.sqlite` (the last one is kept for whoever wants to look)."""
     file, aside = folder / FILE_NAME, folder / "damaged.sqlite"
@@ -173,8 +188,7 @@ def move_aside(folder: Path) -> None:
         aside.unlink(missing_ok=True)
     if file.exists():
         file.replace(aside)
-    for ending in ("-wal", "-shm"):
-        (folder / (FILE_NAME + ending)).unlink(missing_ok=True)
+    _remove_journal(file)
 
 
 def start_anew(db: sqlite3.Connection, fingerprint: str) -> None:
@@ -238,7 +252,8 @@ def _first_revision() -> int:
 def is_damage(error: Exception) -> bool:
     """Whether the error says that the file itself is bad (not that it is busy, full or out of reach)."""
     code = getattr(error, "sqlite_errorcode", None)
-    return code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    emptied = "no such table" in str(error)  # tables are made with the file
+    return code is None or emptied or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def is_out_of_reach(error: sqlite3.Error) -> bool:
