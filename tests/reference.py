@@ -68,6 +68,9 @@ The thirteen tools of memex. Notes are named by number there: the first call giv
 `.memex/ids.tsv`. Arguments named `...Id` or `...Ids` are accepted under the names of [tools.md](tools.md) too. `update_note`
 replaces the whole text, so the note must have been read before, with `get_note`; when somebody changed it since, the
 call is refused. Dates, filters and the order of results are those of `search`.""",
+    "knowledge-graph": """\
+The nine tools of the reference memory server, with its names, schemas, answers and error texts. Entities are notes: how,
+and where an answer differs on purpose, is told in [knowledge-graph.md](knowledge-graph.md).""",
 }
 CLI_HEAD = f"""\
 {GENERATED}
@@ -118,7 +121,13 @@ def _render_tool(spec: ToolSpec[Any]) -> str:
     lines = [f"## `{spec.name}`: {spec.title}", "", spec.description, "", nature, ""]
     lines += _render_arguments(spec)
     lines += [""]
-    lines += _render_answer(spec.output) if spec.output is not None else ["The answer is text only.", ""]
+    if spec.output is not None:
+        lines += _render_answer(spec.output)
+    elif spec.listed.output_schema is not None:
+        fields = ", ".join(f"`{name}`" for name in spec.listed.output_schema["properties"])
+        lines += [f"The answer is JSON with {fields}.", ""]
+    else:
+        lines += ["The answer is text only.", ""]
     return "\n".join(lines)
 
 

@@ -266,6 +266,7 @@ class Vault:
             numbering=self.numbering,
             trash=self.trash,
             clock=clock,
+            indexing=self.background.wait_complete,
         )
         self.trashing = Trashing(
             config=self.config, trash=self.trash, editing=self.editing, numbering=self.numbering, clock=clock

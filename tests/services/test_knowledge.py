@@ -11,7 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import OpenVault
-from vault_memex.errors import AmbiguousTitle, InvalidArgument, NotFound, NotWritable, PastImmutable, RoleRequired
+from vault_memex.errors import (
+    AmbiguousTitle,
+    IndexUnusable,
+    InvalidArgument,
+    NotFound,
+    NotWritable,
+    PastImmutable,
+    RoleRequired,
+)
 from vault_memex.memory.knowledge import Observation
 from vault_memex.memory.knowledge_graph import Entity, Graph, Relation, Triple
 from vault_memex.memory.knowledge_text import Validity
@@ -381,3 +389,19 @@ def test_the_graph_in_notes_equals_one_in_memory_after_any_steps(steps: list) ->
         root = Path(place) / "vault"
         root.mkdir()
         check_like_plain(root, steps)
+
+
+def test_a_graph_that_is_not_whole_yet_is_not_spoken_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault_memex.index.background.COMPLETE_SECONDS", 0.01)
+    write(folder, "Ada.md", "---\nentity_type: person\n---\n")
+    vault = open_vault(folder, flags={"model": "none"})
+    try:
+        with pytest.raises(IndexUnusable, match="not whole yet"):
+            vault.knowledge.read()
+        with pytest.raises(IndexUnusable, match="not whole yet"):
+            vault.knowledge.edit(GraphEdit(entities=(entity("Ada"),)))
+        vault.refresh()
+
+        assert ["Ada"] == [e.name for e in vault.knowledge.read().entities]
+    finally:
+        vault.close(patient=False)

@@ -12,6 +12,8 @@ from vault_memex.index.leader import Leadership, find_heartbeat
 from vault_memex.index.meaning import Meaning
 from vault_memex.index.watcher import Watcher
 
+COMPLETE_SECONDS = 20.0  # what needs all notes waits this long for a first pass
+
 
 @dataclass(frozen=True, slots=True)
 class BackgroundState:
@@ -69,6 +71,17 @@ class Background:
         """Return whether a first pass is over, after at most `timeout` seconds."""
         self.hurry()
         return self._scanned.wait(timeout)
+
+    def wait_complete(self) -> str | None:
+        """Return what is missing in the index once a first pass had time to end; None when all notes are in it."""
+        catalogue = self._indexer.catalogue
+        complete = catalogue.is_complete()
+        if complete and self.find_remark() is None:
+            return None
+        self.wait_scanned(COMPLETE_SECONDS)
+        if complete or catalogue.is_complete():
+            return None  # a later pass only follows what changed meanwhile
+        return self.find_remark()
 
     def request_scan(self) -> None:
         """Ask for a scan as soon as possible."""

@@ -33,7 +33,8 @@ from vault_memex.errors import MemexError, NotFound, render_error
 from vault_memex.server.instructions import find_names, rename_tools, render_instructions
 from vault_memex.server.lines import LONGEST_NAME, MOST_NAMES, cut, join_lines
 from vault_memex.server.rules_surface import add_rules
-from vault_memex.server.tool import Answer, ToolSpec
+from vault_memex.server.subscriptions import Subscriptions
+from vault_memex.server.tool import GRAPH_URI, Answer, ToolSpec
 from vault_memex.server.transport import CheckedStream
 from vault_memex.services.actor import CURRENT_ACTOR
 from vault_memex.vault import Vault
@@ -59,6 +60,7 @@ class MemexServer(MCPServer[Vault]):
         callable_specs: Mapping[str, ToolSpec[Any]],
         lifespan: Callable[[MCPServer[Vault]], AbstractAsyncContextManager[Vault]],
     ) -> None:
+        self._subscribed = Subscriptions()
         super().__init__(
             "vault-memex",
             title="Vault Memex",
@@ -66,7 +68,9 @@ class MemexServer(MCPServer[Vault]):
             instructions=render_instructions(vault, [spec.name for spec in listed]),
             lifespan=lifespan,
             log_level="WARNING",
+            subscriptions=self._subscribed.bus,
         )
+        self._subscribed.add_handlers(self._lowlevel_server.add_request_handler)
         self.vault = vault
         self.listed = tuple(listed)
         self.callable_specs = callable_specs
@@ -98,8 +102,12 @@ class MemexServer(MCPServer[Vault]):
                 answer = await anyio.to_thread.run_sync(
                     partial(spec.run, self.vault, parsed), abandon_on_cancel=True
                 )
+            if spec.updates:
+                await self._subscribed.publish(spec.updates)
             return _success(spec, answer)
         except MemexError as error:
+            if spec.plain_errors:
+                return _failure(cut(error.message, LONGEST_MESSAGE))
             remark = self.vault.background.find_remark() if isinstance(error, NotFound) else None
             return _failure("\n".join(filter(None, (_error_text(error, self._names), remark))))
         except TimeoutError:
@@ -259,5 +267,17 @@ def _add_resources(app: MemexServer, vault: Vault) -> None:
             return vault.reading.read_text(path)
         except MemexError as error:
             raise ResourceNotFoundError(render_line(cut(error.message, LONGEST_MESSAGE))) from error
+
+    @app.resource(
+        GRAPH_URI,
+        name="knowledge-graph",
+        title="The knowledge graph",
+        description="All entities and relations as JSON, as `read_graph` gives them.",
+        mime_type="application/json",
+    )
+    def knowledge_graph() -> str:
+        from vault_memex.server.graph_profile import read_present, render_json, view_graph
+
+        return render_json(view_graph(read_present(vault)))
 
     app.add_completion(vault)

@@ -36,5 +36,6 @@ class Profiles(Mapping[str, Specs]):
 PROFILES: Mapping[str, Specs] = Profiles(
     {
         "memex": "memex_profile",
+        "knowledge-graph": "graph_profile",
     }
 )

@@ -22,6 +22,7 @@ PROTOCOL_META = "anthropic/"
 MOST_FAULTS = 10
 LONGEST_MEANING = 300  # code points of what an argument means
 _CHOOSING = frozenset(("missing", "literal_error"))  # faults whose mending takes knowing what may be written
+GRAPH_URI = "memory://knowledge-graph"  # of the resource that the graph can be read and watched as
 
 
 class Arguments(BaseModel):
@@ -60,6 +61,8 @@ class ToolSpec(Generic[A]):
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
+    plain_errors: bool = False  # an error is its sentence alone, as the server whose tools these are says it
+    updates: str = ""  # address of the resource that a call changes
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property

@@ -12,6 +12,7 @@ from vault_memex.core.changes import Change, FileEdit, WriteFile
 from vault_memex.core.property_edit import render_note
 from vault_memex.core.revision import revision_of
 from vault_memex.core.text import render_line, stem_of
+from vault_memex.errors import IndexUnusable
 from vault_memex.memory.knowledge import ENTITY_TYPE, LOOSE, LOOSE_VALUE
 from vault_memex.memory.knowledge_edit import has_prose, plan_no_entity, render_body
 from vault_memex.memory.knowledge_graph import Graph
@@ -47,6 +48,7 @@ class Knowledge:
         numbering: Numbering,
         trash: Trash,
         clock: Callable[[], datetime],
+        indexing: Callable[[], str | None],
     ) -> None:
         self._config = config
         self._files = files
@@ -54,11 +56,19 @@ class Knowledge:
         self._numbering = numbering
         self._trash = trash
         self._clock = clock
+        self._indexing = indexing
         self.view = view
 
     def read(self) -> Graph:
-        """Return the whole graph, what ended included."""
+        """Return the whole graph, what ended included. Raises IndexUnusable while not all notes have been read."""
+        self._check_whole()
         return self.view.read()
+
+    def _check_whole(self) -> None:
+        """Refuse to speak of the graph before all of it is known: what is missing would seem never to have been."""
+        remark = self._indexing()
+        if remark is not None:
+            raise IndexUnusable(f"The graph is not whole yet. {remark} Try again in a moment.")
 
     def today(self) -> str:
         """Return the day by which it is told what has ended."""
@@ -67,6 +77,7 @@ class Knowledge:
     def edit(self, edit: GraphEdit) -> GraphEdited:
         """Make all of the changes in one write, or none. What is there already, or not there, is no error."""
         check_edit_texts(edit)
+        self._check_whole()
         done = GraphEdited()
 
         def plan() -> PlannedWrite | None:
