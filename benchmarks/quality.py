@@ -28,7 +28,7 @@ from vault_memex.core.query import Plan, build_match, parse_query
 from vault_memex.core.ranking import DEPTH, MEANING_WEIGHTS, Hit, ScoredList, build_weights, fuse_scores
 
 SHARED = Path(os.environ.get("VAULT_MEMEX_SHARED", Path(__file__).parents[2] / "shared"))
-TITLE_WEIGHT = 2.0
+TITLE_WEIGHT = 6.0
 
 # First figure (R@1; Cranfield: MRR@10), R@10 and nDCG@10, measured with LanceDB's keyword index and e5-small int8.
 # LoCoMo was measured there on ten conversations; the set at hand has five, so it is only a rough guide.

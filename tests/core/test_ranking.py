@@ -144,6 +144,22 @@ def test_superseded_notes_lose_half_and_say_so() -> None:
     assert "superseded or expired" in ranked[1].why
 
 
+def test_a_note_that_has_every_word_in_its_name_wins_a_near_tie() -> None:
+    records = {
+        "Plan.md": make_record("Boathouse plan.md", aliases=("Renovation",)),
+        "Log.md": make_record("Log.md"),
+        "House.md": make_record("Boathouse.md"),
+    }
+    records = {path: replace(record, path=path) for path, record in records.items()}
+    lists = [words(("Log.md", 10.0), ("House.md", 9.9), ("Plan.md", 9.8), ("x", 1.0))]
+
+    ranked = rank(
+        lists, "renovation of the boathouse", records=records, all_words={"Log.md", "Plan.md", "House.md"}
+    )
+
+    assert ["Plan.md", "Log.md", "House.md"] == find_paths(ranked)
+
+
 def test_equal_notes_stand_by_latest_change_then_path() -> None:
     records = {
         "a": make_record("a", updated="2026-01-01"),

@@ -41,6 +41,16 @@ def test_a_filter_finds_the_note_that_stands_behind_hundreds_by_words(vault: Vau
     assert (1, ["Plans/Boat.md"]) == (answer.total, [row.path for row in answer.rows])
 
 
+def test_where_more_match_than_are_ranked_the_total_is_said_to_be_the_least(vault: Vault) -> None:
+    cut = vault.retrieval.search(SearchRequest("kiln", words_only="not asked"))
+    whole = vault.retrieval.search(SearchRequest("kiln", mode="exact"))
+
+    assert (retrieval.WORD_DEPTH, True) == (cut.total, cut.total_is_least)
+    assert "at least 490 more" in " ".join(cut.notes)
+    assert (CROWD + 1, False) == (whole.total, whole.total_is_least)
+    assert "at least" not in " ".join(whole.notes)
+
+
 def test_a_filter_finds_the_note_that_stands_behind_hundreds_by_meaning(vault: Vault) -> None:
     answer = vault.retrieval.search(SearchRequest("kiln", filters=parse_filters(folder="Plans"), explain=True))
 

@@ -46,7 +46,8 @@ def run(options: argparse.Namespace) -> int:
         return 0 if answer.rows else 1
     for number, row in enumerate(answer.rows, answer.offset + 1):
         print_block(_describe(number, row))
-    head = f"{answer.returned} of {answer.total} notes." if answer.rows else "No note matches."
+    least = "at least " if answer.total_is_least else ""
+    head = f"{answer.returned} of {least}{answer.total} notes." if answer.rows else "No note matches."
     for line in (head, *answer.remarks()):
         print_block([("dim", line)])
     return 0 if answer.rows else 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from vault_memex.core.analyzer import analyze, find_runs, is_paired
+from vault_memex.core.analyzer import analyze, find_runs, find_terms, is_paired
 from vault_memex.core.expression import Query, Word, check_terms, is_open_ended, join_fields
 from vault_memex.core.note import ParsedNote
 from vault_memex.core.outline import Outline
@@ -78,9 +78,7 @@ def find_stretch(text: str, words: Iterable[str]) -> str:
 def find_same_name(query: Query, record: NoteRecord, path_segments: bool = False) -> str | None:
     """Return what of the note is called like the query: title, alias, former title, tag (or a path segment)."""
     wanted = _name_of_query(query.text)
-    first = wanted.partition(" ")[0]
-    # Reading a name takes words out at most, so notes without the first one are ruled out cheaply.
-    if not wanted or first not in name_key("\n".join((record.title, record.path, *_other_names(record)))):
+    if not wanted:
         return None
     names: tuple[tuple[str, Sequence[str]], ...] = (
         ("title", (record.title, stem_of(record.path))),
@@ -108,6 +106,27 @@ def count_words(query: Query, fields: Iterable[Sequence[str]]) -> int:
     """Return how many of the query's words occur in a note given as the terms of its fields."""
     joined = join_fields(fields)
     return sum(check_terms(word.loose_terms, joined) for word in query.words)
+
+
+def build_name_check(query: Query) -> Callable[[NoteRecord], tuple[str | None, bool]]:
+    """Return what tells of a note `find_same_name`, and whether title and aliases hold every word of the query."""
+    # Most notes are ruled out by how their names are written: reading one takes marks out at most, and a stem is its
+    # word's beginning but for the last letters. Other scripts than ASCII are read: they have several ways to write.
+    words = _name_of_query(query.text).split()
+    stems = () if query.only_stop_words else [term for word in query.words for term in word.loose_terms]
+    hints = {term[: max(1, min(3, len(term) - 2))] for term in stems}
+
+    def check(record: NoteRecord) -> tuple[str | None, bool]:
+        written = "\n".join((record.title, record.path, *_other_names(record))).casefold()
+        plain = written.isascii()
+        name = in_name = None
+        if not plain or all(word in written for word in words):
+            name = find_same_name(query, record)
+        if hints and (not plain or all(hint in written for hint in hints)):
+            in_name = count_words(query, map(find_terms, (record.title, *record.aliases))) == len(query.words)
+        return name, bool(in_name)
+
+    return check
 
 
 def find_missing_words(query: Query, has_terms: Callable[[Collection[str]], Collection[str]]) -> tuple[Word, ...]:

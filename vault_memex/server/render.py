@@ -152,7 +152,8 @@ def render_search(answer: SearchAnswer) -> str:
     lines = [
         line for number, row in enumerate(answer.rows, answer.offset + 1) for line in _render_row(number, row)
     ]
-    head = f"{answer.returned} of {answer.total} notes." if answer.total else "No note matches."
+    least = "at least " if answer.total_is_least else ""
+    head = f"{answer.returned} of {least}{answer.total} notes." if answer.total else "No note matches."
     return join_lines([head, *answer.remarks(), *lines, *render_flashback_lines(answer.flashbacks)])
 
 

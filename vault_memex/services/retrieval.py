@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from vault_memex.core.expression import Query
+from vault_memex.core.expression import Query, Word
 from vault_memex.core.filters import check_filters, find_unknown_tags, get_memory_type, is_known_folder
 from vault_memex.core.match import check_strong, find_by_place_or_former_title, find_missing_words
 from vault_memex.core.match_plan import MatchPlan, build_match
@@ -24,7 +24,6 @@ from vault_memex.core.ranking import (
 )
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.index.meaning import Meaning, MeaningUnavailable
-from vault_memex.memory.flashbacks import Flashback
 from vault_memex.memory.thresholds import Thresholds
 from vault_memex.services.flashbacks import Flashbacks
 from vault_memex.services.rows import RowBuilder
@@ -34,6 +33,7 @@ from vault_memex.services.searches import (
     Candidates,
     SearchAnswer,
     SearchRequest,
+    WaitFlashbacks,
     check_request,
     find_advice,
 )
@@ -44,11 +44,12 @@ from vault_memex.store.vectors import Near
 __all__ = ["ORDERS", "Retrieval", "SearchAnswer", "SearchRequest", "order_notes", "put_corrections_first"]
 
 WORD_DEPTH = 500  # notes that hold any of the words
+FEW_HITS = 20  # by words: the first of so few is likely the best match
 COMMON_NOTES = 1_000  # a word that so many notes hold needs no help from words that begin alike
 MEANING_DEPTH = 50  # passages
 FEW_NOTES = 1_000  # with filters that let so few through, only their passages are compared, so that none is missed
 WIDEST_DEPTH = 500  # passages, when filters will drop some of them
-COLUMN_WEIGHTS = (2.0, 1.5, 1.2, 1.5, 1.0)  # title, aliases, headings, tags, body
+COLUMN_WEIGHTS = (6.0, 1.5, 1.2, 1.5, 1.0)  # title, aliases, headings, tags, body
 AS_WRITTEN = "matches as written"
 
 
@@ -59,6 +60,8 @@ class _Found:
     ranked: Sequence[Ranked]
     unavailable: str | None = None
     strong: Mapping[str, str] | None = None  # path to why, where it was asked
+    recalled: tuple[str, WaitFlashbacks] | None = None  # path of the likely best match, and its flashbacks
+    is_cut: bool = False  # whether more match than are ranked
 
 
 class _WordLists(NamedTuple):
@@ -101,12 +104,13 @@ class Retrieval:
         strict = request.mode == "strict"
         strong = found.strong if strict else None
         # What the best match brings back is looked for in the other process while the rows are made here.
-        wait_flashbacks = self._begin_flashbacks(request, query, page, found.records, found.unavailable)
+        wait_flashbacks = self._begin_flashbacks(request, page, found)
         rows = self._rows.build(
             page, query, found.records, found.standings, explain=request.explain, strong=strong
         )
         return SearchAnswer(
             total=len(ranked),
+            total_is_least=found.is_cut,
             returned=len(page),
             offset=request.offset,
             rows=rows,
@@ -120,7 +124,7 @@ class Retrieval:
             indexing=found.indexing,
             searched="" if ranked else f"{len(found.records)} of {found.notes} notes",
             flashbacks=wait_flashbacks(),
-            notes=tuple(find_advice(request, limit, len(ranked))),
+            notes=tuple(find_advice(request, limit, len(ranked), is_cut=found.is_cut)),
         )
 
     def find(self, request: SearchRequest) -> Candidates:
@@ -141,7 +145,10 @@ class Retrieval:
         if strong is not None and request.mode == "strict":
             kept = [note for note in kept if note.path in strong]
         standings = self._standing.find()
-        missing = find_missing_words(query, self._catalogue.has_terms) if query.words else ()
+        missing: Sequence[Word] = ()
+        # A note that holds them all shows it; of an exact query only that one side of an OR is there.
+        if query.exact or not any(note.tier == "all_words" for note in found.ranked):
+            missing = find_missing_words(query, self._catalogue.has_terms)
         return Candidates(
             query=query,
             ranked=order_notes(kept, request, query, allowed, standings),
@@ -155,20 +162,32 @@ class Retrieval:
             unknown_folder=None if is_known_folder(filters, snapshot.notes) else filters.folder,
             unavailable=found.unavailable,
             indexing=indexing,
+            recalled=found.recalled,
+            is_cut=found.is_cut,
         )
 
     def _begin_flashbacks(
         self,
         request: SearchRequest,
-        query: Query,
         page: Sequence[Ranked],
-        allowed: Mapping[str, NoteRecord],
-        unavailable: str | None,
-    ) -> Callable[[], tuple[Flashback, ...]]:
+        found: Candidates,
+    ) -> WaitFlashbacks:
         """Return what waits for the best match's flashbacks; none for lists, later pages and strict searches."""
-        if not request.flashbacks or query.is_empty or request.offset or request.mode == "strict" or not page:
+        if not _wants_flashbacks(request) or found.query.is_empty or not page:
             return lambda: ()
-        return self._flashbacks.begin(allowed[page[0].path], meaning=unavailable is None)
+        best = page[0].path
+        if found.recalled is not None and found.recalled[0] == best:
+            return found.recalled[1]
+        return self._flashbacks.begin(found.records[best], meaning=found.unavailable is None)
+
+    def _guess_flashbacks(
+        self, request: SearchRequest, words: _WordLists, allowed: Mapping[str, NoteRecord]
+    ) -> tuple[str, WaitFlashbacks] | None:
+        """Ask what the best match by rare words brings back: it mostly stands first, and meaning is still awaited."""
+        if not _wants_flashbacks(request) or not 0 < len(words.any_word) <= FEW_HITS:
+            return None
+        path = words.any_word[0].path
+        return path, self._flashbacks.begin(allowed[path], meaning=True)
 
     # -- finding
 
@@ -180,11 +199,13 @@ class Retrieval:
             )
         hits: Sequence[Hit] = ()
         unavailable = request.words_only or None
+        recalled = None
         if query.exact or unavailable is not None:
             words = self._find_words(query, allowed)
         else:
             wait = self._ask_near(request, allowed, notes)
             words = self._find_words(query, allowed)  # while the other process looks for meaning
+            recalled = self._guess_flashbacks(request, words, allowed)
             try:
                 hits = self._place_near(wait(), allowed)
             except MeaningUnavailable as error:
@@ -197,7 +218,8 @@ class Retrieval:
             named = find_by_place_or_former_title(query, others)
             ranked = [*ranked, *(_listed(note, "related") for note in named)]
             strong = self._find_strong(query, ranked, allowed)
-        return _Found(ranked, unavailable, strong)
+        is_cut = max(len(words.any_word), len(words.beginnings)) >= WORD_DEPTH
+        return _Found(ranked, unavailable, strong, recalled, is_cut)
 
     def _find_exact(self, query: Query, allowed: Mapping[str, NoteRecord]) -> Sequence[Ranked]:
         hits = self._catalogue.search_words(build_match(query, "exact"), COLUMN_WEIGHTS)
@@ -312,6 +334,10 @@ class Retrieval:
 
     def _now(self) -> str:
         return self._clock().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _wants_flashbacks(request: SearchRequest) -> bool:
+    return request.flashbacks and not request.offset and request.mode != "strict"
 
 
 def order_notes(

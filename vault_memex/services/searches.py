@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,6 +16,7 @@ from vault_memex.memory.flashbacks import Flashback
 from vault_memex.services.rows import SearchRow
 from vault_memex.services.standing import Standings
 
+WaitFlashbacks = Callable[[], tuple[Flashback, ...]]
 Mode = Literal["hybrid", "exact", "strict"]
 
 LONGEST_QUERY = 2_048
@@ -57,6 +58,8 @@ class Candidates:
     unknown_folder: str | None
     unavailable: str | None  # why meaning was not asked
     indexing: str | None
+    recalled: tuple[str, WaitFlashbacks] | None = None  # flashbacks of the likely best match, asked for early
+    is_cut: bool = False  # whether more notes match than are ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class SearchAnswer:
     indexing: str | None = None
     searched: str = ""  # how many notes, when none was found
     flashbacks: tuple[Flashback, ...] = ()  # of the first row
+    total_is_least: bool = False  # more match than are ranked and counted
     notes: tuple[str, ...] = ()
 
     def remarks(self) -> list[str]:
@@ -120,7 +124,7 @@ def check_request(request: SearchRequest, query: Query) -> None:
         )
 
 
-def find_advice(request: SearchRequest, limit: int, total: int) -> Iterator[str]:
+def find_advice(request: SearchRequest, limit: int, total: int, *, is_cut: bool = False) -> Iterator[str]:
     """Yield what to know about the page: a limit that was changed, and what is left."""
     if limit != request.limit:
         yield f"limit set to {limit} (1-{MOST_ROWS[request.mode]})."
@@ -129,4 +133,5 @@ def find_advice(request: SearchRequest, limit: int, total: int) -> Iterator[str]
         yield f"offset = {request.offset} is behind the last of {total}."
     if total > shown:
         narrow = " or add folder, tags, dates or properties" if request.filters.is_empty else ""
-        yield f"{total - shown} more: offset={shown}{narrow}."
+        least = "at least " if is_cut else ""
+        yield f"{least}{total - shown} more: offset={shown}{narrow}."
