@@ -6,6 +6,13 @@ A row names the file under `tests/` and the test in it. `test_rows.py` fails for
 from __future__ import annotations
 
 ROWS: dict[str, str] = {
+    "0-01": "server/test_memex_profile.py::test_the_profile_lists_the_thirteen_original_tools_with_their_parameters",
+    "0-02": "server/test_memex_profile.py::test_a_save_is_answered_with_its_number_and_what_it_brought_in",
+    "0-03": "server/test_memex_profile.py::test_a_layer_that_is_missing_or_none_is_refused_with_the_three_and_the_rule_for_them",
+    "0-04": "server/test_memex_profile.py::test_instructions_and_description_hold_the_rule_for_the_layer_and_what_to_do_before_a_save",
+    "0-05": "services/test_rules.py::test_a_rule_of_an_assistant_is_in_force_once_the_person_approves_it",
+    "0-06": "server/test_memex_profile.py::test_instructions_and_description_hold_the_rule_for_the_layer_and_what_to_do_before_a_save",
+    "0-07": "server/test_memex_profile.py::test_a_similar_note_is_warned_of_with_number_title_and_match",
     "0-08": "scenarios/test_recall.py::test_save_and_search_end_in_lines_with_age_number_title_and_match",
     "0-09": "scenarios/test_recall.py::test_words_beginnings_tags_titles_letters_and_meaning_find_and_what_is_no_note_is_not_found",
     "0-10": "scenarios/test_recall.py::test_a_query_in_plain_language_is_answered_and_one_that_is_too_long_is_refused_by_name",
@@ -15,12 +22,24 @@ ROWS: dict[str, str] = {
     "0-14": "scenarios/test_recall.py::test_a_date_is_its_whole_day_and_a_moment_is_inclusive",
     "0-15": "scenarios/test_recall.py::test_a_date_that_is_none_is_refused_by_the_name_of_its_parameter",
     "0-16": "scenarios/test_recall.py::test_last_april_and_auth_is_a_query_with_two_dates",
+    "0-17": "server/test_memex_profile.py::test_the_newest_notes_come_first_and_of_one_day_the_higher_number",
+    "0-18": "server/test_memex_profile.py::test_tags_come_by_count_then_name_in_their_commonest_spelling",
+    "0-19": "server/test_memex_profile.py::test_folders_come_with_own_and_whole_counts_and_without_ignored_ones",
+    "0-20": "server/test_memex_profile.py::test_a_search_names_notes_by_number_and_the_number_reads_the_note",
+    "0-21": "server/test_memex_profile.py::test_every_kind_of_link_is_a_reference_the_newest_change_first_and_code_is_none",
+    "0-22": "server/test_memex_profile.py::test_an_update_replaces_text_title_and_tags_of_a_note_that_was_read",
+    "0-23": "server/test_memex_profile.py::test_the_past_is_refused_with_an_amendment_that_can_be_saved_as_it_is",
     "0-24": "services/test_flashbacks_service.py::test_linked_superseded_rule_skill_and_pending_notes_do_not_surface",
     "0-25": "memory/test_flashbacks.py::test_a_note_must_be_90_days_old",
     "0-26": "memory/test_flashbacks.py::test_the_smaller_of_0_4_and_the_calibrated_distance_applies_unless_the_person_chose",
     "0-27": "memory/test_flashbacks.py::test_a_limit_of_0_switches_flashbacks_off",
     "0-28": "scenarios/test_recall.py::test_the_assistant_is_told_to_pass_on_a_flashback_that_matters",
     "0-29": "services/test_flashbacks_service.py::test_a_pair_is_journalled_once_and_shown_on_get_and_is_no_change",
+    "0-30": "server/test_memex_profile.py::test_a_deleted_note_is_in_the_trash_and_the_answer_names_who_links_to_it",
+    "0-31": "server/test_rules_surface.py::test_rules_follow_the_instructions_and_are_a_resource_and_a_prompt",
+    "0-32": "cli/test_rules.py::test_rules_can_be_switched_off",
+    "0-33": "services/test_rules.py::test_what_is_not_given_to_assistants_is_named_with_the_reason",
+    "0-34": "server/test_rules_surface.py::test_a_rule_changed_meanwhile_is_in_the_resource_and_status_says_that_a_restart_is_due",
     "0-35": "scenarios/test_signals.py::test_looking_again_is_free_while_nothing_changed",
     "0-36": "scenarios/test_signals.py::test_four_alike_notes_over_390_days_form_one_arc_even_with_mixed_tags",
     "0-37": "scenarios/test_signals.py::test_an_arc_keeps_its_number_when_its_lowest_note_is_deleted",
@@ -32,11 +51,10 @@ ROWS: dict[str, str] = {
     "0-43": "scenarios/test_inferences.py::test_search_and_get_never_find_one",
     "0-44": "scenarios/test_inferences.py::test_minting_again_from_the_same_signal_archives_the_older_inference",
     "0-45": "server/test_insight_tools.py::test_a_real_client_is_greeted_with_counts_finds_decides_and_mints",
+    "0-46": "server/test_memex_profile.py::test_instructions_name_advertised_tools_only_and_stay_short",
 }
 
-WAITING: tuple[str, ...] = tuple(
-    f"0-{number:02d}" for number in (*range(1, 8), *range(17, 24), *range(30, 35), 46)
-)
+WAITING: tuple[str, ...] = ()
 """Rows that have no test yet. Take a row out of here when it gets one; it ends empty."""
 
 SCENARIOS: dict[str, str] = {
