@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import embedding, first_index, freshness, idle, patch, save, scan, search, startup
+from benchmarks import detection, embedding, first_index, freshness, idle, patch, save, scan, search, startup
 from benchmarks.figures import Figure, Report, print_reports, render_json
 from benchmarks.workbench import FULL, LARGE, QUICK, Workbench
 
@@ -32,6 +32,7 @@ BENCHMARKS: Mapping[str, Callable[[Workbench], Iterator[Figure]]] = {
     "idle": idle.measure,
     "embedding": embedding.measure,
     "save": save.measure,
+    "detection": detection.measure,
     "freshness": freshness.measure,
     "patch": patch.measure,
 }

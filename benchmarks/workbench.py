@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -62,6 +63,11 @@ class Indexed:
     def serve(self, *more: str) -> RawClient:
         """Start a server of it."""
         return RawClient(memex_command("serve", self.root, self.cache, *more))
+
+    def run_init(self) -> None:
+        """Run `vault-memex init`: settings, and a number for every note."""
+        command = [sys.executable, "-m", "vault_memex", "init", str(self.root), "--cache-dir", str(self.cache)]
+        subprocess.run(command, check=True, capture_output=True)
 
     def run_index(self, *more: str) -> tuple[dict[str, Any], float]:
         """Run `vault-memex index`; return what it says and the seconds the whole command took."""

@@ -68,6 +68,16 @@ def test_search_prints_a_list_with_path_section_and_text(run: Run) -> None:
     assert "contactor outside the kiln room" in ran.out.splitlines()[3]
 
 
+def test_search_ends_in_the_flashbacks_of_the_best_match(run: Run) -> None:
+    ran = run("search", "damp", "drying", "room", "--limit", "1")
+    as_json = json.loads(run("search", "damp", "drying", "room", "--json").out)
+
+    head, line = ran.out.splitlines()[-2:]
+    assert "Flashbacks, older notes from elsewhere:" == head
+    assert line.strip().endswith(' days ago: "Damp in the pantry"')
+    assert ["House/Damp in the pantry.md"] == [flashback["path"] for flashback in as_json["flashbacks"]]
+
+
 def test_search_says_with_its_status_that_nothing_matches(run: Run) -> None:
     ran = run("search", "quasar")
 

@@ -10,6 +10,7 @@ from vault_memex.core.filters import parse_filters
 from vault_memex.core.frontmatter import split_frontmatter
 from vault_memex.core.note import PropertyValue
 from vault_memex.errors import InvalidArgument
+from vault_memex.memory.flashbacks import render_flashback
 from vault_memex.services.retrieval import SearchRequest
 from vault_memex.services.rows import SearchRow
 from vault_memex.vault import Vault
@@ -36,6 +37,7 @@ def run(options: argparse.Namespace) -> int:
             offset=options.offset,
             order=options.order,
             explain=options.explain,
+            flashbacks=True,
             patience=CLI_PATIENCE,
             words_only=_why_words_only(vault),
         )
@@ -50,6 +52,9 @@ def run(options: argparse.Namespace) -> int:
     head = f"{answer.returned} of {least}{answer.total} notes." if answer.rows else "No note matches."
     for line in (head, *answer.remarks()):
         print_block([("dim", line)])
+    if answer.flashbacks:
+        lines = [("", render_flashback(flashback)) for flashback in answer.flashbacks]
+        print_block([("bold", "Flashbacks, older notes from elsewhere:"), *lines])
     return 0 if answer.rows else 1
 
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from itertools import cycle
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_memex.core.chunking import build_passages
 from vault_memex.core.markdown import parse_note
@@ -37,16 +38,23 @@ from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.embedding import Embedder
 from vault_memex.store.vectors import VectorStore
 
+if TYPE_CHECKING:
+    from vault_memex.store.vectors import Vectors
+
 COMPARED = 1_000  # notes whose passages titles are compared with
 SEED = 20_260  # the same vault gives the same samples
 
 
 class Calibrator:
-    """Keeps the calibration of one vault in its catalogue. The two steps may run beside each other."""
+    """Keeps the calibration of one vault in its catalogue. The two steps may run beside each other.
 
-    def __init__(self, root: Path, catalogue: Catalogue) -> None:
+    `comparing` is held by whoever compares all notes while somebody waits: meanwhile nothing is embedded here.
+    """
+
+    def __init__(self, root: Path, catalogue: Catalogue, comparing: threading.Lock) -> None:
         self._root = root
         self._catalogue = catalogue
+        self._comparing = comparing
         self._first = threading.Lock()
         self._second = threading.Lock()
 
@@ -106,8 +114,13 @@ class Calibrator:
             title, body = copy
             texts = [p.text for p in build_passages(parse_note(body), title, "")][:MOST_TEXTS]
             # One by one: a search waits for the one under way, not for a batch.
-            vectors = [list(row) for text in texts for row in embedder.embed_passages([text])]
+            vectors = [list(row) for text in texts for row in self._embed(embedder, text)]
             yield measure_copy(vectors, [list(row) for row in original])
+
+    def _embed(self, embedder: Embedder, text: str) -> Vectors:
+        with self._comparing:
+            pass
+        return embedder.embed_passages([text])
 
     def _measure_queries(
         self, embedder: Embedder, store: VectorStore, hashes: Mapping[str, tuple[str, ...]]
@@ -119,6 +132,8 @@ class Calibrator:
         for path in draw_notes(list(hashes), QUERIES, dice):
             found = self._read(path)
             if found:
+                with self._comparing:
+                    pass
                 queries[path] = list(embedder.embed_query(found[0]))
         return measure_queries(vectors, queries, dice)
 

@@ -26,7 +26,9 @@ def start_child(module: str, *arguments: str, quiet: bool = False) -> subprocess
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL if quiet else None,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        # One thread for each product of matrices: several are made side by side, and the threads of one that wait
+        # for each other would spin on the cores that the others, and the server, need.
+        env={"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         start_new_session=True,  # Ctrl-C is for the server; the end of the pipe ends the child
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -43,7 +44,8 @@ class Engine:
         self._is_settled = False  # our model's vectors are searched from now on, whatever comes to be embedded
         self._closeness = Closeness(self.catalogue, self.read_texts, self._find_active)
         self._neighbourhood = Neighbourhood(cache)
-        self._calibrator = Calibrator(root, self.catalogue)
+        self._comparing = threading.Lock()
+        self._calibrator = Calibrator(root, self.catalogue, self._comparing)
 
     @property
     def calls(self) -> Mapping[str, Callable[..., object]]:
@@ -110,7 +112,7 @@ class Engine:
     def neighbours(self, question: NearQuestion) -> NearAnswer:
         """Return the mutual neighbours among the notes and what is near to the states; seconds the first time."""
         store = self._complete()
-        with self._undisturbed():
+        with self._comparing, self._undisturbed():
             found = self._neighbourhood.find(
                 store,
                 self.embedder.fingerprint,

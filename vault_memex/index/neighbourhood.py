@@ -8,14 +8,16 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from vault_memex.memory.near_pairs import NoteVectors
+from vault_memex.memory.near_pairs import NoteVectors, Workers
 from vault_memex.memory.neighbours import (
     Neighbours,
     build_neighbours,
@@ -27,6 +29,7 @@ from vault_memex.store.vectors import VectorStore
 
 FILE_NAME = "neighbours.bin"
 ROWS_AT_ONCE = 4_096  # that are asked of the store together
+MOST_WORKERS = 4
 
 
 class Kept(NamedTuple):
@@ -62,11 +65,13 @@ class Neighbourhood:
             kept = self._read()
             if kept is not None and kept.model == model and kept.neighbours.limit >= reach:
                 changed = [path for path in marks if marks[path] != kept.marks.get(path)]
-                found = update_neighbours(kept.neighbours, vectors, changed, states)
+                with open_workers() as workers:
+                    found = update_neighbours(kept.neighbours, vectors, changed, states, workers)
                 if not changed and found.paths == kept.neighbours.paths:
                     return found
             else:
-                found = build_neighbours(vectors, reach, states)
+                with open_workers() as workers:
+                    found = build_neighbours(vectors, reach, states, workers)
             self._write(Kept(model, marks, found))
             return found
 
@@ -90,6 +95,14 @@ class Neighbourhood:
         temporary = self._file.with_name(f"{FILE_NAME}.{os.getpid()}")
         temporary.write_bytes(len(head).to_bytes(8, "little") + head + render_neighbours(kept.neighbours))
         temporary.replace(self._file)
+
+
+@contextmanager
+def open_workers() -> Iterator[Workers]:
+    """Yield a worker for each core, at most four. Each multiplies alone: `start_child` keeps BLAS to one thread."""
+    count = min(MOST_WORKERS, os.cpu_count() or 1)
+    with ThreadPoolExecutor(count, thread_name_prefix="neighbours") as pool:
+        yield Workers(count, pool.map)
 
 
 def load_vectors(store: VectorStore, hashes: Mapping[str, tuple[str, ...]]) -> tuple[NoteVectors, dict[str, str]]:

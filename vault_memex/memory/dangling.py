@@ -85,6 +85,7 @@ class NameIndex:
         self._snapshot = snapshot
         self._parts: dict[tuple[int, int, str], list[str]] = {}
         self._lengths: Counter[int] = Counter()
+        self._letters: dict[str, int] = {}
         for key in snapshot.by_title_key:
             self._count(key, 1)
 
@@ -104,6 +105,10 @@ class NameIndex:
         if len(key) + _MOST_EDITS < _LEAST_LENGTH:
             return
         self._lengths[len(key)] += by
+        if by > 0:
+            self._letters[key] = _mark_letters(key)
+        else:
+            del self._letters[key]
         for number, (start, end) in enumerate(_find_thirds(len(key))):
             part = (len(key), number, key[start:end])
             if by > 0:
@@ -134,6 +139,7 @@ class NameIndex:
 
     def _find_candidates(self, key: str, most: int) -> set[str]:
         found: set[str] = set()
+        letters = _mark_letters(key)
         for length in range(len(key) - most, len(key) + most + 1):
             if not self._lengths[length]:
                 continue
@@ -141,7 +147,16 @@ class NameIndex:
                 for shift in range(-most, most + 1):
                     if start + shift >= 0:
                         found.update(self._parts.get((length, number, key[start + shift : end + shift]), ()))
-        return found
+        # An edit adds a letter, takes one away, or both: most names that share a third differ in more letters.
+        return {name for name in found if (self._letters[name] ^ letters).bit_count() <= 2 * most}
+
+
+def _mark_letters(key: str) -> int:
+    """Return which letters occur, as bits; a few letters share one."""
+    marks = 0
+    for letter in key:
+        marks |= 1 << (ord(letter) & 63)
+    return marks
 
 
 def _find_thirds(length: int) -> tuple[tuple[int, int], ...]:

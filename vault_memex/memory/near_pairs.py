@@ -11,8 +11,9 @@ with a margin; the distance itself is computed for each pair by itself, and is t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,8 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _MARGIN = np.float32(1e-4)  # float32 sums of 1,000 products of unit vectors are off by less
-_ROWS = 512  # passages of a block; a product is 16 MB with these two
-_COLUMNS = 8192
+_ROWS = 512  # passages of a block; a product is 4 MB with these two
+_COLUMNS = 2048
 _PAIRS_AT_ONCE = 4096  # 25 MB of float64 rows for 384 dimensions
 _PAIRS_KEPT = 500_000  # before those that are nobody's neighbours are forgotten
 _DECIMALS = 6
@@ -93,16 +94,47 @@ def keep_nearest(pairs: Pairs, caps: Ints) -> Pairs:
     return Pairs(pairs.ones[order], pairs.others[order], pairs.distances[order])
 
 
+class Block(NamedTuple):
+    """Passages to be multiplied with a run of others."""
+
+    rows: Ints
+    start: int
+    end: int
+    both: bool  # whether each pair counts for both, and so is looked at once
+
+
+Found = tuple[Ints, Ints]  # rows of the passages of each candidate
+RunAll = Callable[[Callable[[Block, Floats], Found], Sequence[Block], Sequence[Floats]], Iterable[Found]]
+
+
+def run_in_turn(
+    work: Callable[[Block, Floats], Found], blocks: Sequence[Block], memory: Sequence[Floats]
+) -> Iterator[Found]:
+    """Yield what each block gives, one after the other."""
+    return map(work, blocks, memory)
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Who multiplies: so many at once, by `run`, which is as `run_in_turn` or the `map` of a pool of threads."""
+
+    count: int = 1
+    run: RunAll = run_in_turn
+
+
+ALONE = Workers()
+
+
 class PairSearch:
     """Finds the pairs below a distance block by block, and forgets what can be nobody's neighbour any more."""
 
-    def __init__(self, vectors: NoteVectors, limit: float, caps: Ints) -> None:
+    def __init__(self, vectors: NoteVectors, limit: float, caps: Ints, workers: Workers = ALONE) -> None:
         self._vectors = vectors
         self._owners = vectors.owners
         self._limit = limit
         self._caps = caps
+        self._workers = workers
         self._reach: Doubles = np.full(len(vectors.paths), limit)  # farther ones are no neighbours of the note
-        self._products = np.empty(_ROWS * _COLUMNS, np.float32)
         self._found: list[Pairs] = []
         self._size = 0
         self._bound = max(_PAIRS_KEPT, 2 * int(caps.sum()))  # keeps memory small when the limit is wide
@@ -110,34 +142,52 @@ class PairSearch:
     def search_all(self) -> Pairs:
         """Return each note's neighbours among all."""
         total = len(self._owners)
-        for row in range(0, total, _ROWS):
-            rows = np.arange(row, min(row + _ROWS, total))
-            for column in range(row, total, _COLUMNS):
-                self._search(rows, column, min(column + _COLUMNS, total), both=True)
-        return self._finish()
+        return self._search(
+            [
+                Block(np.arange(row, min(row + _ROWS, total)), column, min(column + _COLUMNS, total), True)
+                for row in range(0, total, _ROWS)
+                for column in range(row, total, _COLUMNS)
+            ]
+        )
 
     def search_notes(self, notes: Sequence[int]) -> Pairs:
         """Return the neighbours of some notes among all; `ones` are those notes."""
         starts = self._vectors.starts
         rows = np.concatenate([np.arange(starts[n], starts[n + 1]) for n in notes] or [np.empty(0, np.int64)])
         total = len(self._owners)
-        for at in range(0, len(rows), _ROWS):
-            for column in range(0, total, _COLUMNS):
-                self._search(rows[at : at + _ROWS], column, min(column + _COLUMNS, total), both=False)
-        return self._finish()
+        return self._search(
+            [
+                Block(rows[at : at + _ROWS], column, min(column + _COLUMNS, total), False)
+                for at in range(0, len(rows), _ROWS)
+                for column in range(0, total, _COLUMNS)
+            ]
+        )
 
-    def _search(self, rows: Ints, start: int, end: int, *, both: bool) -> None:
-        products = self._products[: len(rows) * (end - start)].reshape(len(rows), end - start)
+    def _search(self, blocks: Sequence[Block]) -> Pairs:
+        count = self._workers.count
+        memory = [np.empty(_ROWS * _COLUMNS, np.float32) for _ in range(min(count, len(blocks)))]
+        for at in range(0, len(blocks), count):
+            some = blocks[at : at + count]
+            for block, (ones, others) in zip(
+                some, self._workers.run(self._find, some, memory[: len(some)]), strict=True
+            ):
+                self._add(ones, others, both=block.both)
+        return keep_nearest(join_pairs(self._found), self._caps)
+
+    def _find(self, block: Block, memory: Floats) -> Found:
+        """Return the pairs of a block that may be near. Any thread may call it, with memory of its own."""
+        rows, start, end, both = block
+        products = memory[: len(rows) * (end - start)].reshape(len(rows), end - start)
         np.matmul(self._vectors.matrix[rows], self._vectors.matrix[start:end].T, out=products)
         near = np.flatnonzero(products >= self._floor(rows, start, end, both=both))
         ones, others = rows[near // (end - start)], near % (end - start) + start
         keep = self._owners[ones] != self._owners[others]
         if both:
             keep &= ones < others
-        self._add(ones[keep], others[keep], both=both)
+        return ones[keep], others[keep]
 
     def _floor(self, rows: Ints, start: int, end: int, *, both: bool) -> Floats | np.float32:
-        """Return the least product that may still make a neighbour."""
+        """Return the least product that may still make a neighbour; a reach that is a moment old is only wider."""
         if not self._found or self._reach.min() == self._limit:
             return np.float32(1 - self._limit) - _MARGIN
         floors: Floats = (1 - self._reach[self._owners[rows]]).astype(np.float32)[:, None] - _MARGIN
@@ -167,9 +217,6 @@ class PairSearch:
         last = np.cumsum(counts) - 1
         full = (counts > 0) & (counts >= self._caps)
         self._reach[full] = kept.distances[last[full]]
-
-    def _finish(self) -> Pairs:
-        return keep_nearest(join_pairs(self._found), self._caps)
 
 
 def measure_pairs(matrix: Floats, ones: Ints, others: Ints) -> Doubles:

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from vault_memex.memory.near_pairs import (
+    ALONE,
     Doubles,
     Flags,
     Ints,
     NoteVectors,
     Pairs,
     PairSearch,
+    Workers,
     join_pairs,
     keep_nearest,
 )
@@ -76,14 +78,20 @@ class Neighbours:
             yield self.paths[one], self.paths[other]
 
 
-def build_neighbours(vectors: NoteVectors, limit: float, states: Collection[str] = ()) -> Neighbours:
+def build_neighbours(
+    vectors: NoteVectors, limit: float, states: Collection[str] = (), workers: Workers = ALONE
+) -> Neighbours:
     """Return the neighbours of all notes. `states` are the notes of which more are kept."""
     caps = _build_caps(vectors, states)
-    return _pack(vectors, limit, caps, PairSearch(vectors, limit, caps).search_all())
+    return _pack(vectors, limit, caps, PairSearch(vectors, limit, caps, workers).search_all())
 
 
 def update_neighbours(
-    previous: Neighbours, vectors: NoteVectors, changed: Collection[str], states: Collection[str] = ()
+    previous: Neighbours,
+    vectors: NoteVectors,
+    changed: Collection[str],
+    states: Collection[str] = (),
+    workers: Workers = ALONE,
 ) -> Neighbours:
     """Return what `build_neighbours` would, with work for the changed notes alone.
 
@@ -91,7 +99,7 @@ def update_neighbours(
     and notes that went are those missing from `vectors`. A full list that loses a neighbour is made again.
     """
     if not previous.paths or not vectors.paths:
-        return build_neighbours(vectors, previous.limit, states)
+        return build_neighbours(vectors, previous.limit, states, workers)
     caps = _build_caps(vectors, states)
     places = _find_places(previous.paths, vectors.paths)
     fresh = _find_fresh(places, vectors.paths, changed)
@@ -100,10 +108,10 @@ def update_neighbours(
     lost = (others < 0) | fresh[others]
     again = fresh | _find_short(previous, places, caps, owners[lost])
     if again.sum() > _REBUILD_SHARE * len(vectors.paths):
-        return build_neighbours(vectors, previous.limit, states)
+        return build_neighbours(vectors, previous.limit, states, workers)
     keep = (ones >= 0) & ~lost & ~again[ones]
     kept = Pairs(ones[keep], others[keep], previous.distances[keep])
-    found = PairSearch(vectors, previous.limit, caps).search_notes(np.flatnonzero(again).tolist())
+    found = PairSearch(vectors, previous.limit, caps, workers).search_notes(np.flatnonzero(again).tolist())
     back = _find_back(vectors, previous.limit, fresh, again)
     return _pack(vectors, previous.limit, caps, keep_nearest(join_pairs([kept, found, back]), caps))
 

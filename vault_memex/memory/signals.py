@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
+from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import Any, Literal, Protocol
 
@@ -159,6 +160,7 @@ def is_source(note: NoteRecord) -> bool:
     return not is_project_file(note.path)
 
 
+@lru_cache(maxsize=1 << 16)
 def is_project_file(path: str) -> bool:
     """Whether the file speaks to programs or visitors: README, AGENTS, CLAUDE."""
     return name_key(stem_of(path)) in _PROJECT_FILES

@@ -95,14 +95,13 @@ def render_cells(row: SignalRow) -> dict[str, str]:
     }
 
 
-def _is_heading(line: str) -> bool:
-    names = [cell.casefold() for cell in _split_row(line.strip())] if line.lstrip().startswith("|") else []
+def _is_heading(cells: Sequence[str]) -> bool:
+    names = [cell.casefold() for cell in cells]
     return "key" in names and "status" in names
 
 
-def _is_rule(line: str) -> bool:
+def _is_rule(cells: Sequence[str]) -> bool:
     """Whether the line is the one of dashes below a heading."""
-    cells = _split_row(line.strip()) if line.lstrip().startswith("|") else []
     return any("-" in cell for cell in cells) and all(set(cell) <= set("-: ") for cell in cells)
 
 
@@ -165,17 +164,21 @@ def find_table_lines(lines: Sequence[str]) -> Iterator[TableLine]:
         apart, began = not bare, apart
         if not bare.startswith("|"):
             columns = columns if not bare else None
-        elif _is_heading(bare):
-            columns = tuple(cell.casefold() for cell in _split_row(bare))
+            continue
+        cells = tuple(_split_row(bare))
+        if _is_heading(cells):
+            columns = tuple(cell.casefold() for cell in cells)
             yield TableLine(number, columns, None)
-        elif began and number + 1 < len(lines) and _is_rule(lines[number + 1]):
+        elif began and number + 1 < len(lines) and _is_rule(_split_row(lines[number + 1].strip())):
             columns = None  # the heading of another table
         elif columns is not None:
-            yield TableLine(number, columns, None if _is_rule(bare) else tuple(_split_row(bare)))
+            yield TableLine(number, columns, None if _is_rule(cells) else cells)
 
 
 def _split_row(line: str) -> list[str]:
     """Return the cells between pipes that no backslash escapes, still escaped."""
+    if not line.startswith("|"):
+        return []
     cells: list[str] = []
     at = 1
     while at < len(line):

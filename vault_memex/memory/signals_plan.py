@@ -37,8 +37,9 @@ def plan_signals(text: str, table: SignalTable) -> str:
     if not found:
         table_lines = [line + ending for line in render_table(table.rows)]
         return _with_next("".join([*_end_last(lines, ending), ending, *table_lines]), table.following, ending)
-    _add_columns(lines, found)
-    found = list(find_table_lines(lines))
+    if any(set(COLUMNS).difference(line.columns) for line in found):
+        _add_columns(lines, found)
+        found = list(find_table_lines(lines))
     wanted = {row.number: row for row in table.rows}
     met: set[int] = set()
     for line in found:
