@@ -89,7 +89,7 @@ SCENARIOS: dict[str, str] = {
     "rules: whole rules are packed": "memory/test_house_rules.py::test_the_section_never_exceeds_the_budget_and_holds_whole_rules",
     "rules: the omitted are counted": "memory/test_house_rules.py::test_whole_rules_are_kept_and_the_others_counted",
     "rules: the first one too large is truncated": "memory/test_house_rules.py::test_a_first_rule_that_alone_is_too_long_is_cut",
-    "rules: a provisional one is withheld and not counted": "memory/test_house_rules.py::test_a_provisional_rule_is_not_counted_as_omitted",
+    "rules: a provisional one is withheld and not counted": "memory/test_house_rules.py::test_in_force_is_what_the_person_wrote_or_approved_and_holds",
     # guards
     "guards: an edit of the past names the amendment": "scenarios/test_guards.py::test_the_past_is_not_rewritten_and_the_refusal_names_the_amendment",
     "guards: edit, delete and promotion of a rule are refused": "scenarios/test_guards.py::test_a_rule_is_neither_edited_nor_deleted_nor_made_of_another_note",
