@@ -52,11 +52,11 @@ class MeaningHere(Meaning):
 
     def _begin(
         self, what: str, *arguments: object, patience: float, answer_within: float = 0.0, start: bool = True
-    ) -> Callable[[], Any]:
+    ) -> Callable[..., Any]:
         if not self.enabled:
             raise MeaningUnavailable("meaning is switched off (model = none)")
 
-        def answer() -> Any:
+        def answer(seconds: float = 0.0) -> Any:
             try:
                 return self.engine.calls[what](*arguments)
             except MemexError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from tests.memory import notes
 from tests.services.test_standing import write
 from vault_memex.core.patch import parse_patch, plan_patch
 from vault_memex.errors import DuplicateSuspected
+from vault_memex.index.meaning import MeaningBusy
 from vault_memex.memory.hints import LinkHint, TitleIndex, find_link_hints
 from vault_memex.services.requests import EditRequest, SaveRequest, WriteAnswer, WriteHints
 from vault_memex.vault import Vault, open_vault
@@ -283,6 +284,48 @@ def test_an_edit_hints_only_at_what_it_brought_in(folder: Path, both: Opened) ->
     )
 
     assert ["People/Tomas Brandt.md"] == [hint.path for hint in hints_of(answer).links]
+
+
+class Late(MeaningHere):
+    """Is busy for the first waits of a question."""
+
+    busy = 1
+
+    def _begin(
+        self, what: str, *arguments: object, patience: float, answer_within: float = 0.0, start: bool = True
+    ) -> Callable[..., Any]:
+        wait = super()._begin(what, *arguments, patience=patience, answer_within=answer_within, start=start)
+        waits = iter([MeaningBusy("busy")] * self.busy)
+
+        def answer(seconds: float = 0.0) -> Any:
+            for error in waits:
+                raise error
+            return wait(seconds)
+
+        return answer
+
+
+@pytest.mark.parametrize(("busy", "remarks"), [(1, ()), (2, ("Compared by words only: busy.",))])
+def test_a_save_takes_what_a_busy_model_says_in_time_and_else_the_words(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, busy: int, remarks: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(Late, "busy", busy)
+    write(folder, "Kitchen/Bread.md", BREAD)
+    write(folder, "Studio/Kiln trouble.md", KILN, created="2025-01-01")
+    vault = open_vault(folder, flags={"connection": "tester"}, clock=lambda: NOW, build_meaning=Late)
+    try:
+        vault.refresh()
+        assert isinstance(vault.meaning, Late)
+        vault.meaning.embed_all()
+
+        answer = vault.editing.save(
+            SaveRequest("Kiln", f"{KILN} It rained all day.", "past", allow_duplicate=True)
+        )
+    finally:
+        vault.close(patient=False)
+
+    assert remarks == answer.notes
+    assert ["Studio/Kiln trouble.md"] == [duplicate.path for duplicate in answer.similar]
 
 
 def test_notes_about_the_same_are_offered_unless_linked_or_warned_of(folder: Path, measured: Opened) -> None:

@@ -14,13 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from vault_memex.errors import ModelUnavailable
-from vault_memex.index.meaning_process import MeaningProcess, MeaningUnavailable
+from vault_memex.index.meaning_process import MeaningBusy, MeaningProcess, MeaningUnavailable
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.embedding import find_spec
 from vault_memex.store.model_folder import find_model_dir
 from vault_memex.store.vectors import Near
 
-__all__ = ["Meaning", "MeaningState", "MeaningUnavailable", "NearAnswer", "NearQuestion", "is_nearly_complete"]
+__all__ = [
+    "Meaning",
+    "MeaningBusy",
+    "MeaningState",
+    "MeaningUnavailable",
+    "NearAnswer",
+    "NearQuestion",
+    "is_nearly_complete",
+]
 
 log = logging.getLogger(__name__)
 
@@ -141,21 +149,21 @@ class Meaning:
         vectors: list[bytes] = self._ask("embed", list(texts), patience=patience)
         return vectors
 
-    def near_notes(
-        self,
-        texts: Sequence[str],
-        limit: int,
-        patience: float = PATIENCE_SECONDS,
-        answer_within: float = ANSWER_SECONDS,
-    ) -> list[list[tuple[str, float]]]:
+    def near_notes(self, texts: Sequence[str], limit: int) -> list[list[tuple[str, float]]]:
         """Return, for each text as a passage, (path, distance) for the `limit` passages nearest to it.
 
         Nearest first; a note stands there once for each of its passages. Of more than 16 texts the first count.
         """
-        found: list[list[tuple[str, float]]] = self._ask(
-            "near_notes", list(texts), limit, patience=patience, answer_within=answer_within
-        )
-        return found
+        return self.begin_near_notes(texts, limit, patience=PATIENCE_SECONDS)(ANSWER_SECONDS)
+
+    def begin_near_notes(
+        self, texts: Sequence[str], limit: int, *, patience: float
+    ) -> Callable[[float], list[list[tuple[str, float]]]]:
+        """Ask as `near_notes`, and return what waits for the answer so many seconds.
+
+        It may be asked again after MeaningBusy.
+        """
+        return self._begin("near_notes", list(texts), limit, patience=patience)
 
     def near_of(
         self, path: str, limit: int, patience: float = PATIENCE_SECONDS, answer_within: float = ANSWER_SECONDS
@@ -187,12 +195,14 @@ class Meaning:
         """Have the distances of the vault measured where that is due; they are kept in the catalogue."""
         self._ask("calibrate_all" if whole else "calibrate", patience=patience)
 
-    def calibrate_later(self) -> None:
-        """Have them measured beside the searches, if the child is ready; nobody waits."""
+    def calibrate_later(self) -> bool:
+        """Have them measured beside the searches, if the child is ready; nobody waits. Return whether it is."""
         with self._lock:
             child = self._find_child()
-        if child is not None and child.was_ready:
-            self._tell("calibrate_all", start=False)
+        if child is None or not child.was_ready:
+            return False
+        self._tell("calibrate_all", start=False)
+        return True
 
     def count_embedded(self, catalogue: Catalogue) -> tuple[int, int]:
         """Return how many of the vault's passages have their vector, and how many there are."""
@@ -255,12 +265,15 @@ class Meaning:
         patience: float,
         answer_within: float = ANSWER_SECONDS,
         start: bool = True,
-    ) -> Callable[[], Any]:
-        """Ask, if the child can hear already; return what waits for the answer. Without `start` it must be ready."""
+    ) -> Callable[..., Any]:
+        """Ask, if the child can hear already; return what waits for the answer. Without `start` it must be ready.
+
+        What waits may be told another time than `answer_within`.
+        """
         child = self._get_child() if start else self._get_ready()
         asked = child.ask(what, *arguments) if child.was_ready else None
 
-        def wait() -> Any:
+        def wait(seconds: float = max(patience, answer_within)) -> Any:
             # The patience counts from the child's start: while it loads, only the first question waits.
             left = max(0.05, child.started + patience - time.monotonic())
             try:
@@ -269,7 +282,7 @@ class Meaning:
                 raise MeaningUnavailable(
                     "the embedding model is being loaded; ask again in a few seconds for meaning"
                 ) from None
-            return _wait_for(asked or child.ask(what, *arguments), max(patience, answer_within))
+            return _wait_for(asked or child.ask(what, *arguments), seconds)
 
         return wait
 
@@ -314,7 +327,7 @@ def _wait_for(answer: Future[Any], seconds: float) -> Any:
     try:
         return answer.result(timeout=seconds)
     except FutureTimeout:
-        raise MeaningUnavailable("the embedding model is busy; ask again in a moment for meaning") from None
+        raise MeaningBusy("the embedding model is busy; ask again in a moment for meaning") from None
 
 
 def _refuse(reason: str) -> list[Near]:

@@ -18,6 +18,10 @@ class MeaningUnavailable(Exception):
     """Meaning cannot be had just now; the message says why."""
 
 
+class MeaningBusy(MeaningUnavailable):
+    """The answer may still come; there was no time to wait for it."""
+
+
 class MeaningProcess:
     """Requests are (number, what, arguments); number 0 wants no answer. Answers are (number, "ok" | "error", value).
 

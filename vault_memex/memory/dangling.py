@@ -170,6 +170,8 @@ def count_edits(one: str, other: str, most: int) -> int:
     one, other = one[start : ends[0]], other[start : ends[1]]
     if abs(len(one) - len(other)) > most:
         return most + 1
+    if most <= 2:  # the usual case, by comparing pieces alone
+        return min(_count_few(one, other), most + 1)
     row = list(range(len(other) + 1))
     far = most + 1
     for i, letter in enumerate(one, start=1):
@@ -184,6 +186,19 @@ def count_edits(one: str, other: str, most: int) -> int:
         if min(row[first - 1 : last + 1]) > most:
             return far
     return min(row[-1], far)
+
+
+def _count_few(one: str, other: str) -> int:
+    """Return how many edits make one text the other, 3 for more than 2. Neither first nor last letters are the same.
+
+    So one edit is at the start and another at the end, unless there is but one letter; what is between must fit.
+    """
+    longest = max(len(one), len(other))
+    if longest <= 1 or not one or not other:
+        return min(longest, 3)
+    if one[1:-1] in (other, other[1:], other[:-1]) or other[1:-1] in (one, one[1:], one[:-1]):
+        return 2
+    return 2 if one[1:-1] == other[1:-1] or one[1:] == other[:-1] or one[:-1] == other[1:] else 3
 
 
 def _find_difference(one: str, other: str) -> tuple[int, tuple[int, int]]:

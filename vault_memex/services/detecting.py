@@ -32,6 +32,7 @@ from vault_memex.store.catalogue import Catalogue
 NEAR = 64  # notes around a new one among which a state may be that it overtakes
 MOST_STATES = 3
 STATE_NEAR = 250
+STATE_SECONDS = 0.05  # a write waits no longer for what is near a state: the next full run finds the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +205,18 @@ class Detecting:
                 and (other := snapshot.notes.get(path)) is not None
                 and other.layer == "state"
             ]
-            for path, distance in states[:MOST_STATES]:
-                around = {**dict(self._meaning.near_of(path, STATE_NEAR, patience=0.0)), note.path: distance}
-                yield from self._judge_state(snapshot, path, around, settings)
+            asked = [
+                (
+                    path,
+                    distance,
+                    self._meaning.begin_near_of(
+                        path, STATE_NEAR, below=settings.stale_distance, answer_within=STATE_SECONDS
+                    ),
+                )
+                for path, distance in states[:MOST_STATES]
+            ]
+            for path, distance, wait in asked:
+                yield from self._judge_state(snapshot, path, {**dict(wait()), note.path: distance}, settings)
         except MeaningUnavailable:
             return
 

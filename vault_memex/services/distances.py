@@ -11,6 +11,8 @@ from vault_memex.memory.kept_calibration import CALIBRATION, KeptCalibration, is
 from vault_memex.memory.thresholds import Calibration, Thresholds, fix_thresholds, get_shipped
 from vault_memex.store.catalogue import Catalogue
 
+ASK_AGAIN = 100  # notes: what was asked for and did not come is asked for again when so many have come or gone
+
 
 class Distances:
     """The thresholds in force. Asking is cheap: one row of the catalogue."""
@@ -22,12 +24,14 @@ class Distances:
         self._catalogue = catalogue
         self._meaning = meaning
         self._snapshot = snapshot
+        self._begun: tuple[KeptCalibration | None, int] | None = None  # for what measuring was asked for
 
     def find(self) -> Calibration:
         """Return the distances in force now. What is due to be measured is begun, and in force later."""
         kept = self.find_kept()
-        if self._is_due(kept, whole=True):
-            self._meaning.calibrate_later()
+        state = kept, len(self._snapshot().notes) // ASK_AGAIN
+        if state != self._begun and self._is_due(kept, whole=True) and self._meaning.calibrate_later():
+            self._begun = state
         return self._fix(kept)
 
     def find_in_force(self) -> Thresholds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,14 +10,14 @@ from functools import partial
 from vault_memex.core.analyzer import find_terms, is_stop_term
 from vault_memex.core.chunking import build_passages
 from vault_memex.core.markdown import parse_note
-from vault_memex.index.meaning import Meaning, MeaningUnavailable
+from vault_memex.index.meaning import Meaning, MeaningBusy, MeaningUnavailable
 from vault_memex.memory.duplicates import join_hits
 from vault_memex.memory.flashbacks import CANDIDATES, find_lexical_neighbours
 from vault_memex.store.catalogue import Catalogue
 
-PATIENCE_SECONDS = 0.3  # a write waits this long for a model that is being loaded
+ALONE_SECONDS = 0.07  # a save waits so long for the model before it also looks at the words
+WRITE_SECONDS = 0.11  # and so long in all
 MOST_BYTES = 1_300  # of passages that are embedded while an author waits: about 300 tokens, 50 ms on two cores
-WRITE_SECONDS = 0.6  # for which a model that is busy is waited for
 SEARCH_SECONDS = 0.2
 MOST_CHARS = 40_000  # of a draft that are looked at
 MOST_TERMS = 200
@@ -62,10 +63,17 @@ class Nearby:
         text = text[:MOST_CHARS]
         passages = build_passages(parse_note(text), title)
         chosen = _choose([passage.text for passage in passages])
+        begun = time.monotonic()
         try:
-            hits = self._meaning.near_notes(
-                chosen, CANDIDATES, patience=PATIENCE_SECONDS, answer_within=WRITE_SECONDS
-            )
+            wait = self._meaning.begin_near_notes(chosen, CANDIDATES, patience=0.0)
+            try:
+                hits = wait(ALONE_SECONDS)
+            except MeaningBusy as busy:  # the words are looked at while it works; the first to be there is taken
+                words = self._find_by_words(find_terms(f"{title}\n{text}"), notes, str(busy))
+                try:
+                    hits = wait(max(0.0, begun + WRITE_SECONDS - time.monotonic()))
+                except MeaningBusy:
+                    return words
         except MeaningUnavailable as error:
             return self._find_by_words(find_terms(f"{title}\n{text}"), notes, str(error))
         copies = tuple(join_hits(hits))
