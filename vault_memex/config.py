@@ -18,10 +18,8 @@ from vault_memex.memory.thresholds import check_fixed
 
 CommitMode = Literal["auto", "each", "batch", "off"]
 WriteIds = Literal["own", "all", "never"]
-Policy = Literal["personal", "reviewed"]
+Policy = Literal["personal"]
 Role = Literal["reader", "agent", "curator", "owner"]
-
-DEFAULT_IGNORED = ("_memex",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +57,7 @@ ENVIRONMENT = {
     "VAULT_MEMEX_TOOLS": "tools",
     "VAULT_MEMEX_MODEL": "model",
 }
+_SECONDS: Mapping[str, tuple[float, float]] = {"reconcile_seconds": (1, 86_400), "debounce_seconds": (0, 60)}
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "commit": get_args(CommitMode),
     "write_ids": get_args(WriteIds),
@@ -101,12 +100,19 @@ def _checked(key: str, value: Any) -> Any:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise InvalidArgument(key, 'ignore is a list of texts, for example ["Templates", "drafts/**"].')
         return tuple(value)
+    if key in _SECONDS:
+        return _checked_seconds(key, value)
     expected = type(getattr(Config(), key))
-    if expected is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
     if not isinstance(value, expected):
         raise InvalidArgument(key, f"{key} = {value!r}: write a {expected.__name__}.")
     return value
+
+
+def _checked_seconds(key: str, value: Any) -> float:
+    low, high = _SECONDS[key]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:  # nor nan
+        raise InvalidArgument(key, f"{key} = {value!r}: write a number of seconds from {low} to {high}.")
+    return float(value)
 
 
 def _checked_table(key: str, value: Any) -> Mapping[str, Any]:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from vault_memex.core.analyzer import (
     STOP_WORDS,
     analyze,
-    analyze_query,
     find_terms,
     is_stop_term,
     without_particle,
@@ -52,13 +51,6 @@ def test_a_document_also_holds_camel_case_parts_and_the_last_letter_of_each_run(
 
 def test_acronyms_in_the_plural_are_one_word() -> None:
     assert ["pdfs", "api"] == analyze("PDFs API")
-
-
-def test_the_query_side_leaves_out_stop_words_unless_nothing_else_is_left() -> None:
-    assert ["cat", "mat"] == analyze_query("the cat is on the mat")
-    assert ["who", "are", "we"] == analyze_query("who are we")
-    assert ["столиц", "росс"] == analyze_query("какая столица у России")
-    assert ["颜色"] == analyze_query("什么颜色")
 
 
 def test_chinese_content_pairs_with_a_question_letter_are_kept() -> None:

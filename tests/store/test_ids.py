@@ -85,7 +85,6 @@ def test_two_machines_with_one_number_the_earlier_keeps_it(ids: Ids) -> None:
     for seen in (ids, Ids(ids.file)):
         assert () == seen.find_conflicts()
         assert (9, 7) == (seen.number_of("late.md"), seen.number_of("early.md"))
-        assert {7: ("late.md",)} == dict(seen.former_ids())
 
 
 def test_equal_moments_the_smaller_path_keeps_the_number(ids: Ids) -> None:

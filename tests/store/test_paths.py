@@ -15,6 +15,7 @@ from vault_memex.errors import (
     NotWritable,
     PathOutsideVault,
     ReservedFolder,
+    VaultError,
 )
 from vault_memex.store.files import VaultFiles
 
@@ -41,7 +42,7 @@ def base(tmp_path: Path) -> Path:
     links = {
         "ln": "../out", "leaf.md": "../out/secret.md", "dangling.md": "../out/new.md", "inner": "a", "loop": "loop",
         "link.md": "../outside.md", "linkdir": "../outdir", "inner.md": "Notes/ok.md", "gitlink": ".git",
-        "gone.md": "Notes/gone.md", "absolute.md": str(base / "outside.md"), "up": "..",
+        "gone.md": "Notes/gone.md", "absolute.md": str(base / "outside.md"), "up": "..", "self": ".",
     }  # fmt: skip
     for name, target in links.items():
         os.symlink(target, vault / name)
@@ -61,7 +62,7 @@ REFUSED_FOR_WRITING = [
     (".obsidian/plugins/p/main.js", RESERVED), (".git/hooks/post-commit", RESERVED), (".GIT/hooks/x.md", RESERVED),
     ("GIT~1/hooks/x.md", RESERVED), (".g\u200cit/x.md", RESERVED), ("\u200b.git/x.md", RESERVED),
     ("a/n.txt", BAD), (f"a/{LONG}.md", BAD), ("a/\u202en.md", BAD), ("a/n\n.md", BAD), ("a\\n.md", BAD), ("", BAD),
-    (".", BAD), ("..", OUTSIDE), ("/", OUTSIDE), ("a/" * 600 + "x.md", BAD), ("Notes/", BAD), ("Notes", BAD),
+    (".", BAD), ("..", OUTSIDE), ("self", BAD), ("self/.git/config", RESERVED), ("/", OUTSIDE), ("a/" * 600 + "x.md", BAD), ("Notes/", BAD), ("Notes", BAD),
     ("../outside.md", OUTSIDE), ("Notes/../../outside.md", OUTSIDE), ("..\\outside.md", OUTSIDE), ("link.md", OUTSIDE),
     ("absolute.md", OUTSIDE), ("up/outside.md", OUTSIDE), ("linkdir/x.md", OUTSIDE), ("linkdir/new.md", OUTSIDE),
     (".obsidian/app.json", RESERVED), (".OBSIDIAN/app.json", RESERVED), (".git/config", RESERVED),
@@ -111,7 +112,7 @@ def test_the_absolute_path_of_a_file_outside_is_refused(base: Path) -> None:
     ("path", "expected"),
     [
         ("a/n.md", "a/n.md"), ("inner/n.md", "a/n.md"), ("new/dir/note.md", "new/dir/note.md"), ("a//n.md", "a/n.md"),
-        ("./a/./n.md", "a/n.md"), ("-rf.md", "-rf.md"), ("inner.md", "Notes/ok.md"), ("A/N.md", "a/n.md"),
+        ("./a/./n.md", "a/n.md"), ("self/a/n.md", "a/n.md"), ("self/self/a/n.md", "a/n.md"), ("-rf.md", "-rf.md"), ("inner.md", "Notes/ok.md"), ("A/N.md", "a/n.md"),
         ("a／n.md", "a／n.md"), ("ㄱ/메모.md", "ㄱ/메모.md"), ("👩\u200d🔬.md", "👩\u200d🔬.md"),
     ],
 )  # fmt: skip
@@ -193,6 +194,15 @@ def test_the_internal_door_leads_only_to_its_own_folder(base: Path) -> None:
     assert "_memex/trash/1--x.md" == files.find_place("_memex/trash/1--x.md", "internal").path
     with pytest.raises(ReservedFolder):
         files.find_place("a/n.md", "internal")
+
+
+def test_a_file_in_the_place_of_the_memex_folder_is_named(base: Path) -> None:
+    (base / "vault" / ".memex").write_bytes(b"")
+    files = VaultFiles(base / "vault")
+
+    for use in (files.read_settings, lambda: files.memex_folder("journal")):
+        with pytest.raises(VaultError, match=r"`\.memex` is a file"):
+            use()
 
 
 def test_memex_folder_that_leads_out_is_refused(base: Path) -> None:

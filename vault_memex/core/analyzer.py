@@ -69,12 +69,6 @@ def analyze(text: str) -> list[str]:
     return terms
 
 
-def analyze_query(text: str) -> list[str]:
-    """Return the terms to look for, without stop words unless nothing else is left."""
-    terms = find_terms(text)
-    return [term for term in terms if not is_stop_term(term)] or terms
-
-
 def find_terms(text: str) -> list[str]:
     """Return the terms of the text's words in order, and nothing else."""
     terms: list[str] = []

@@ -16,13 +16,13 @@ COMPLETE_SECONDS = 20.0  # what needs all notes waits this long for a first pass
 
 
 @dataclass(frozen=True, slots=True)
-class BackgroundState:
-    """How far the catalogue is, in words for a status."""
+class IndexState:
+    """How far the catalogue is."""
 
     state: str  # ready, indexing, stale
-    leader: bool
-    watching: str
-    done: int = 0
+    leader: bool  # whether this process keeps it
+    watching: str  # events, scanning, or why neither
+    done: int = 0  # while indexing
     to_do: int = 0
     notices: tuple[str, ...] = ()
 
@@ -87,7 +87,7 @@ class Background:
         """Ask for a scan as soon as possible."""
         self._watcher.request_scan()
 
-    def state(self) -> BackgroundState:
+    def state(self) -> IndexState:
         """Return the state now."""
         status = self._watcher.status
         done, to_do = self._indexer.progress
@@ -99,12 +99,12 @@ class Background:
         notices += [f"cannot be read: {path}" for path in status.unreadable[:10]]
         notices += [f"name is not text, skipped: {path}" for path in status.skipped[:10]]
         if to_do > done:
-            return BackgroundState("indexing", status.leading, self._watching(), done, to_do, tuple(notices))
+            return IndexState("indexing", status.leading, self._watching(), done, to_do, tuple(notices))
         looked = status.scanned or not self._started or self._followed()
         state = "ready" if looked and self._indexer.catalogue.is_complete() else "indexing"
         if status.error or status.held_back:
             state = "stale"
-        return BackgroundState(state, status.leading, self._watching(), notices=tuple(notices))
+        return IndexState(state, status.leading, self._watching(), notices=tuple(notices))
 
     def _followed(self) -> bool:
         """Whether another process keeps the index and is alive."""

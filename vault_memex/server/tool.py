@@ -18,7 +18,6 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from vault_memex.errors import InvalidArgument
 from vault_memex.server.lines import LONGEST_NAME, cut, render_names
 
-PROTOCOL_META = "anthropic/"
 MOST_FAULTS = 10
 LONGEST_MEANING = 300  # code points of what an argument means
 _CHOOSING = frozenset(("missing", "literal_error"))  # faults whose mending takes knowing what may be written

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vault_memex.config import Config
 from vault_memex.core.snapshot import Snapshot
-from vault_memex.index.background import Background
+from vault_memex.index.background import Background, IndexState
 from vault_memex.index.meaning import Meaning
 from vault_memex.services.actor import find_actor
 from vault_memex.services.rules import Rules
@@ -15,19 +15,6 @@ from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.git import Git
 
 MOST_RULES = 10  # named
-
-
-@dataclass(frozen=True, slots=True)
-class IndexStatus:
-    """How far the catalogue is."""
-
-    state: str  # ready, indexing, stale
-    leader: bool  # whether this process keeps it
-    watching: str  # events, scanning, or why neither
-    revision: int
-    done: int = 0  # while indexing
-    to_do: int = 0
-    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +42,9 @@ class StatusAnswer:
     unresolved_links: int
     without_tags_or_summary: int
     pending: int
+    revision: int  # of the index: it grows with every change
     git: str
-    index: IndexStatus
+    index: IndexState
     meaning: MeaningStatus
     rules: int = 0  # house rules in force
     rules_not_in_force: tuple[str, ...] = ()  # rule notes that assistants are not given, at most ten
@@ -105,24 +93,13 @@ class Status:
             unresolved_links=len(self._catalogue.find_unresolved()),
             without_tags_or_summary=sum(1 for n in notes if not n.tags or not n.summary),
             pending=sum(1 for n in notes if n.pending),
+            revision=snapshot.revision,
             git=describe_git(self.git, self._config),
-            index=self._check_index(snapshot),
+            index=self._background.state(),
             meaning=self.check_meaning(),
             rules=sum(rule.in_force for rule in rules.rules),
             rules_not_in_force=tuple(rule.path for rule in rules.rules if not rule.in_force)[:MOST_RULES],
             rules_changed_since_start=self._rules.differ(rules),
-        )
-
-    def _check_index(self, snapshot: Snapshot) -> IndexStatus:
-        state = self._background.state()
-        return IndexStatus(
-            state=state.state,
-            leader=state.leader,
-            watching=state.watching,
-            revision=snapshot.revision,
-            done=state.done,
-            to_do=state.to_do,
-            notices=state.notices,
         )
 
     def check_meaning(self) -> MeaningStatus:

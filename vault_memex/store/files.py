@@ -127,6 +127,10 @@ class VaultFiles:
         real = Path(os.path.realpath(wanted))
         if self.root not in real.parents:
             raise PathOutsideVault("`.memex` is a link that leads out of the vault. Replace it by a folder.")
+        if parts and self.root.joinpath(MEMEX_FOLDER).is_file():
+            raise VaultError(
+                "`.memex` is a file; the program's own folder has that name. Rename or remove the file."
+            )
         return real
 
     def read_settings(self) -> str:

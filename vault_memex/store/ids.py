@@ -168,17 +168,6 @@ class Ids:
         self._append(lines)
         return tuple(Renumbered(line.path, c.id, line.id) for line, c in zip(lines, conflicts, strict=True))
 
-    @_one_at_a_time
-    def former_ids(self) -> Mapping[int, tuple[str, ...]]:
-        """Return numbers that were taken from notes, with the paths of those notes now."""
-        self._refresh()
-        former: dict[int, tuple[str, ...]] = {}
-        for (number, created), line in self._latest.items():
-            now = self._by_path.get(line.path)
-            if now is not None and now.id != number and now.created == created:
-                former[number] = (*former.get(number, ()), now.path)
-        return former
-
     def _line_at(self, path: str) -> IdLine | None:
         self._refresh()
         return self._live(path)

@@ -147,7 +147,7 @@ def _follow_link(root: Path, link: Path, path: str, door: Door) -> tuple[Path, l
         if door == "read":
             raise NotFound(f"{_shown(path)} is a link to nothing.") from None
         raise NotWritable(f"{_shown(path)} is a link to nothing. Name the note itself.") from None
-    if root not in real.parents:
+    if real != root and root not in real.parents:
         raise PathOutsideVault(f"{_shown(path)} is a link that leads out of the vault.")
     parts = list(real.relative_to(root).parts)
     _check_reserved(parts, path, door)
