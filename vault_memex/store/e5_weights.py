@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from tokenizers import Tokenizer
 
 _FILE = "e5-small-q4.bin"
 _BLOCK_BYTES = 18  # a float16 scale, then 32 weights of 4 bits: low nibbles first
@@ -280,11 +281,12 @@ def _write_graph(weights: _Weights, file: Path, blob: BinaryIO) -> None:
     file.write_bytes(model.SerializeToString())
 
 
-def _write_tokenizer(weights: _Weights, folder: Path) -> None:
+def build_tokenizer(pieces: Sequence[tuple[str, float]], specials: tuple[int, int, int, int]) -> Tokenizer:
+    """Return the tokenizer of pieces with their scores; `specials` number begin, end, padding and unknown."""
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-    begin, end, padding, unknown = weights.specials
-    tokenizer = Tokenizer(models.Unigram(list(weights.pieces), unk_id=unknown, byte_fallback=False))
+    begin, end, padding, unknown = specials
+    tokenizer = Tokenizer(models.Unigram(list(pieces), unk_id=unknown, byte_fallback=False))
     blanks = normalizers.Replace(Regex(r"[\s\u200b\u2060\ufeff]+"), " ")
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), blanks])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement="\u2581", prepend_scheme="always", split=True)
@@ -295,7 +297,12 @@ def _write_tokenizer(weights: _Weights, folder: Path) -> None:
         special_tokens=[("<s>", begin), ("</s>", end)],
     )
     tokenizer.enable_padding(pad_id=padding, pad_token="<pad>")  # noqa: S106 - a token of text, not a secret
-    tokenizer.save(str(folder / "tokenizer.json"))
+    return tokenizer
+
+
+def _write_tokenizer(weights: _Weights, folder: Path) -> None:
+    _, _, padding, _ = weights.specials
+    build_tokenizer(weights.pieces, weights.specials).save(str(folder / "tokenizer.json"))
     specials = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
     settings = {
         "config.json": {"model_type": "bert", "pad_token_id": padding, "hidden_size": weights.hidden},

@@ -96,6 +96,7 @@ class ModelSpec:
     find_folder: Callable[[], Path] | None = None  # None: fastembed downloads or has it by its name
     model_file: str = "model.onnx"
     pooling: Literal["mean", "cls"] = "mean"
+    is_converted: bool = False  # made by `e5_weights`, so that `unigram` reads its tokenizer
 
 
 def find_embedder(model: str, model_dir: Path) -> Embedder:
@@ -133,6 +134,7 @@ def _default_spec(model_dir: Path) -> ModelSpec:
             "query: ",
             "passage: ",
             lambda: _open_converted(folder, source),
+            is_converted=True,
         )
     return ModelSpec(
         DEFAULT_MODEL,

@@ -15,10 +15,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vault_memex.core.chunking import estimate_tokens
 from vault_memex.errors import ModelUnavailable
+from vault_memex.store.unigram import open_unigram
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -182,7 +183,23 @@ def _open_engine(spec: ModelSpec, cache_dir: Path, threads: int) -> TextEmbeddin
         return TextEmbedding(spec.model, cache_dir=str(cache_dir), threads=threads)
     folder = spec.find_folder()
     name = _register(spec)
-    return TextEmbedding(name, cache_dir=str(cache_dir), threads=threads, specific_model_path=str(folder))
+    engine = TextEmbedding(
+        name,
+        cache_dir=str(cache_dir),
+        threads=threads,
+        specific_model_path=str(folder),
+        lazy_load=spec.is_converted,
+    )
+    if spec.is_converted:
+        _load_with_own_tokenizer(engine.model, folder)
+    return engine
+
+
+def _load_with_own_tokenizer(model: Any, folder: Path) -> None:
+    """Load a model whose tokenizer is ours: fastembed loads one only where there is none yet."""
+    model.tokenizer = open_unigram(folder)
+    _trim_memory()
+    model.load_onnx_model()
 
 
 def _register(spec: ModelSpec) -> str:
