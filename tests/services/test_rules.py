@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import OpenVault
 from vault_memex import __version__
 from vault_memex.errors import InvalidArgument, NotFound, PastImmutable, PatchNoop, RoleRequired, RuleUserOnly
+from vault_memex.memory.house_rules import MOST_RULES
 from vault_memex.services.requests import EditRequest, SaveRequest
 from vault_memex.services.rules import HOOK_BUDGET
 from vault_memex.store.kept_rules import YOUNG_NS, read_kept_rules
@@ -164,6 +165,19 @@ def test_what_a_hook_says_is_never_longer_than_clients_show(
     assert len(found.text) > 20_000
     assert 8_000 < len(found.hook_text) <= HOOK_BUDGET
     assert "rules did not fit here" in found.hook_text
+
+
+def test_of_hundreds_of_rules_the_first_are_looked_at_and_all_others_counted(
+    folder: Path, opening: OpenVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(MOST_RULES + 30):
+        write(folder, f"Rules/{number:03}.md", "---\nlayer: rule\n---\nBe brief.\n")
+    monkeypatch.setenv("MEMEX_RULES_MAX_CHARS", "100000")
+    found = opening(folder).rules.find()
+
+    assert MOST_RULES == found.text.count("Be brief.")
+    assert "30 rules did not fit here. Read in the vault: Rules/200.md, " in found.text
+    assert [""] * MOST_RULES + ["only the first 200 rules are looked at"] * 30 == [row.why for row in found.rules]
 
 
 # -- what is kept for hooks

@@ -12,6 +12,8 @@ from vault_memex.errors import InvalidArgument
 from vault_memex.services.rules import RuleRow, RulesFound
 from vault_memex.vault import Vault
 
+MOST_NAMED = 20  # of the rules that are not given to assistants
+
 
 def run(options: argparse.Namespace) -> int:
     """Print the rules, or approve one."""
@@ -46,9 +48,11 @@ def _approve(vault: Vault, ref: str) -> int:
 
 
 def _print_remarks(found: RulesFound) -> None:
-    for rule in found.rules:
-        if rule.why:
-            print(f"vault-memex: {_name(rule)}: {rule.why}.", file=sys.stderr)
+    silent = [rule for rule in found.rules if rule.why]
+    for rule in silent[:MOST_NAMED]:
+        print(f"vault-memex: {_name(rule)}: {rule.why}.", file=sys.stderr)
+    if len(silent) > MOST_NAMED:
+        print(f"vault-memex: {len(silent) - MOST_NAMED} more; --json names them all.", file=sys.stderr)
 
 
 def _name(rule: RuleRow) -> str:

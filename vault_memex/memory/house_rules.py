@@ -21,6 +21,7 @@ _HEAD = "## House Rules\n\nThe person wrote these rules. Where they differ from 
 _BREAK = "\n\n---\n\n"
 _CUT = "[truncated]"
 _NAMED = 5  # of the rules that are left out
+MOST_RULES = 200  # looked at; more cannot be followed, and reading them all would cost every start
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,35 +97,48 @@ def build_rule(note: NoteRecord, body: str) -> Rule:
     first, _, rest = text.partition("\n")
     if first.startswith("# ") and name_key(first[2:]) == name_key(note.title):
         text = rest.strip()
+    return Rule(note.path, note.note_id, note.title, text, _find_scope(note))
+
+
+def _find_scope(note: NoteRecord) -> str:
     scope = note.properties.get("rule_scope")
-    return Rule(note.path, note.note_id, note.title, text, scope.strip() if isinstance(scope, str) else "")
+    return scope.strip() if isinstance(scope, str) else ""
 
 
-def build_house_rules(rules: Sequence[Rule], settings: RuleSettings) -> HouseRules:
+def find_considered(notes: Sequence[NoteRecord]) -> tuple[NoteRecord, ...]:
+    """Return the rules in force that are looked at, in the order given: those everywhere first, then narrow ones."""
+    ranked = sorted(range(len(notes)), key=lambda i: (bool(_find_scope(notes[i])), i))
+    return tuple(notes[i] for i in sorted(ranked[:MOST_RULES]))
+
+
+def build_house_rules(rules: Sequence[Rule], settings: RuleSettings, beyond: Sequence[str] = ()) -> HouseRules:
     """Return the section for the end of the server instructions: whole rules within the budget.
 
     Rules that apply everywhere go before narrow ones, then the lower number; what does not fit is counted in the
-    text. Only when the first of them alone is too long is it cut. Shown are they in the order given.
+    text, with those `beyond` (paths) that were not looked at. Only when the first of them alone is too long is it
+    cut. Shown are they in the order given.
     """
     if not settings.inject or not rules:
         return HouseRules("")
     ranked = sorted(range(len(rules)), key=lambda i: (bool(rules[i].scope), i))
     chosen: list[int] = []
     for place in ranked:
-        if len(_render(rules, [*chosen, place])) <= settings.budget:
+        if len(_render(rules, [*chosen, place], beyond)) <= settings.budget:
             chosen.append(place)
         elif not chosen and place == ranked[0]:
-            return _build_cut(rules, place, settings)
+            return _build_cut(rules, place, settings, beyond)
     shown = sorted(chosen)
-    omitted = tuple(rules[i].path for i in range(len(rules)) if i not in chosen)
+    omitted = (*(rules[i].path for i in range(len(rules)) if i not in chosen), *beyond)
     warnings = (f"{_count(omitted)} left out: {BUDGET} is {settings.budget}.",) if omitted else ()
-    return HouseRules(_render(rules, shown), tuple(rules[i].path for i in shown), omitted, warnings=warnings)
+    return HouseRules(
+        _render(rules, shown, beyond), tuple(rules[i].path for i in shown), omitted, warnings=warnings
+    )
 
 
-def _build_cut(rules: Sequence[Rule], place: int, settings: RuleSettings) -> HouseRules:
+def _build_cut(rules: Sequence[Rule], place: int, settings: RuleSettings, beyond: Sequence[str]) -> HouseRules:
     """Return the first rule as far as it goes, and no other."""
     rule = rules[place]
-    omitted = tuple(other.path for other in rules if other is not rule)
+    omitted = (*(other.path for other in rules if other is not rule), *beyond)
     spare = settings.budget - len(_join([_render_rule(rule, "")], omitted)) - len(_CUT) - 1
     text = _join([_render_rule(rule, f"{rule.body[: max(0, spare)].rstrip()} {_CUT}")], omitted)
     warning = f"The rule {rule.title!r} is cut: {BUDGET} is {settings.budget}."
@@ -132,9 +146,9 @@ def _build_cut(rules: Sequence[Rule], place: int, settings: RuleSettings) -> Hou
     return HouseRules(text[: settings.budget], (rule.path,), omitted, truncated=True, warnings=(warning, *more))
 
 
-def _render(rules: Sequence[Rule], chosen: Sequence[int]) -> str:
+def _render(rules: Sequence[Rule], chosen: Sequence[int], beyond: Sequence[str]) -> str:
     parts = [_render_rule(rules[i], rules[i].body) for i in sorted(chosen)]
-    return _join(parts, [rule.path for i, rule in enumerate(rules) if i not in chosen])
+    return _join(parts, [*(rule.path for i, rule in enumerate(rules) if i not in chosen), *beyond])
 
 
 def _render_rule(rule: Rule, body: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,17 +16,18 @@ from vault_memex.errors import MemexError
 from vault_memex.memory.house_rules import (
     BUDGET,
     INJECT,
+    MOST_RULES,
     HouseRules,
-    Rule,
     RuleSettings,
     build_house_rules,
     build_rule,
     check_rule,
+    find_considered,
     find_rules,
     parse_rule_settings,
 )
 from vault_memex.services.reading import Reading
-from vault_memex.services.standing import Standing, Standings
+from vault_memex.services.standing import Standing
 from vault_memex.store.kept_rules import keep_rules, read_kept_rules
 
 HOOK_BUDGET = 9_500  # characters: clients put what a hook says into a file when it is longer than 10,000
@@ -81,39 +82,40 @@ class Rules:
 
     def find(self) -> RulesFound:
         """Return the rules in force and those that are not, from the files as they are now."""
-        texts = self._read()  # first: it brings the index up to files that changed
-        return self._find(self._standing.find(), texts)
+        known, looked, faults = self._judge()
+        texts = self._read([*looked, *(note for note in known if faults[note.path])][: 2 * MOST_RULES])
+        notes, considered, faults = self._judge()  # anew: reading has brought the index up to files that changed
+        faults |= {note.path: "it cannot be read" for note in considered if note.path not in texts}
+        rules = [build_rule(note, texts[note.path]) for note in considered if note.path in texts]
+        looked_at = {note.path for note in considered}
+        beyond = {path: None for path, fault in faults.items() if not fault and path not in looked_at}
+        house = build_house_rules(rules, self._settings, tuple(beyond))
+        hook_settings = replace(self._settings, budget=min(self._settings.budget, HOOK_BUDGET))
+        return RulesFound(
+            text=house.text,
+            hook_text=build_house_rules(rules, hook_settings, tuple(beyond)).text,
+            rules=tuple(self._build_row(note, faults[note.path], house, beyond) for note in notes),
+            warnings=(*self._faults, *house.warnings),
+        )
 
-    def _read(self) -> dict[str, str]:
-        """Return the texts of rule notes by path. What changed outside is followed into the index on the way."""
+    def _judge(self) -> tuple[Sequence[NoteRecord], Sequence[NoteRecord], dict[str, str]]:
+        """Return all rule notes, those in force that are looked at, and by path why others are not in force."""
+        standings = self._standing.find()
+        notes = find_rules(standings.snapshot.notes.values())
+        faults = {note.path: check_rule(note, standings.amendments, standings.today) for note in notes}
+        return notes, find_considered([note for note in notes if not faults[note.path]]), faults
+
+    def _read(self, notes: Sequence[NoteRecord]) -> dict[str, str]:
+        """Return the texts of notes by path. What changed outside is followed into the index on the way."""
         texts: dict[str, str] = {}
-        for note in find_rules(self._snapshot().notes.values()):
+        for note in notes:
             with suppress(MemexError):  # gone or unreadable; it is said of the rule
                 texts[note.path] = _without_frontmatter(self._reading.read_text(note.path))
         return texts
 
-    def _find(self, standings: Standings, texts: Mapping[str, str]) -> RulesFound:
-        notes = find_rules(self._snapshot().notes.values())
-        faults = {note.path: check_rule(note, standings.amendments, standings.today) for note in notes}
-        faults |= {path: fault or "it cannot be read" for path, fault in faults.items() if path not in texts}
-        rules = [build_rule(note, texts[note.path]) for note in notes if not faults[note.path]]
-        house = build_house_rules(rules, self._settings)
-        return RulesFound(
-            text=house.text,
-            hook_text=self._build_for_hook(rules, house),
-            rules=tuple(self._build_row(note, faults[note.path], house) for note in notes),
-            warnings=(*self._faults, *house.warnings),
-        )
-
-    def _build_for_hook(self, rules: Sequence[Rule], house: HouseRules) -> str:
-        if len(house.text) <= HOOK_BUDGET:
-            return house.text
-        return build_house_rules(rules, replace(self._settings, budget=HOOK_BUDGET)).text
-
-    def _build_row(self, note: NoteRecord, fault: str, house: HouseRules) -> RuleRow:
-        return RuleRow(
-            note.path, note.title, note.note_id, not fault, fault or _find_why(note, house, self._settings)
-        )
+    def _build_row(self, note: NoteRecord, fault: str, house: HouseRules, beyond: Collection[str]) -> RuleRow:
+        why = fault or _find_why(note.path, house, self._settings, beyond)
+        return RuleRow(note.path, note.title, note.note_id, not fault, why)
 
     # -- what was told, and for the next hook
 
@@ -163,9 +165,11 @@ def _without_frontmatter(text: str) -> str:
     return text[fences[0].end :] if fences is not None else text.removeprefix(BOM)
 
 
-def _find_why(note: NoteRecord, house: HouseRules, settings: RuleSettings) -> str:
+def _find_why(path: str, house: HouseRules, settings: RuleSettings, beyond: Collection[str]) -> str:
     if not settings.inject:
         return f"{INJECT} switches rules off"
-    if note.path in house.omitted:
+    if path in beyond:
+        return f"only the first {MOST_RULES} rules are looked at"
+    if path in house.omitted:
         return f"it does not fit: {BUDGET} is {settings.budget}"
     return f"it is cut: {BUDGET} is {settings.budget}" if house.truncated else ""
