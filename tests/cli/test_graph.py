@@ -124,6 +124,35 @@ def test_no_match_writes_nothing_and_has_status_1(
     assert not out.exists()
 
 
+def test_a_type_that_no_entity_has_is_answered_with_those_there_are(
+    sample: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert 1 == _show(sample, "--type", "robot")
+
+    assert (
+        "No note matches. The vault has 49. Its entities: person 4, organization 1.\n" == capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize(("there", "said"), [(True, ""), (False, "No web browser was found here.")])
+def test_open_shows_the_page_in_the_browser_and_says_when_there_is_none(
+    sample: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    there: bool,
+    said: str,
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda url: shown.append(url) or there)
+    out = tmp_path / "my graph.html"
+
+    assert 0 == _show(sample, "--open", "--out", str(out))
+
+    assert [out.as_uri()] == shown
+    assert said in capsys.readouterr().out
+
+
 def test_texts_of_notes_are_data_and_never_part_of_the_page(folder: Path, tmp_path: Path) -> None:
     note = {"title": HOSTILE, "entity_type": HOSTILE, "tags": [HOSTILE], HOSTILE: "[[Other]]"}
     (folder / "One.md").write_text(f"---\n{json.dumps(note)}\n---\n", encoding="utf-8")

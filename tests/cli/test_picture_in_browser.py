@@ -26,6 +26,21 @@ WIDE, PHONE = (1280, 800), (390, 844)
 HOSTILE = '</script><img src="x" onerror="alert(1)"><b>bold</b> <!-- &amp; ${title}'
 
 
+COUNT_INK = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+  const canvas = document.querySelector("canvas");
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+  copy.drawImage(canvas, 0, 0);
+  const pixels = copy.getImageData(0, 0, canvas.width, canvas.height).data;
+  done(pixels.filter((value, place) => place % 4 === 3 && value > 0).length);
+})))"""
+MIDDLE = """() => {
+  const [controls, note] = ["#controls", "#note"].map((id) => document.querySelector(id).getBoundingClientRect());
+  return innerWidth > 720
+    ? [(controls.right + note.left) / 2, innerHeight / 2]
+    : [innerWidth / 2, (controls.bottom + note.top) / 2];
+}"""
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     command = find_chromium()
@@ -51,6 +66,10 @@ class Opened:
     def texts(self, selector: str) -> list[str]:
         return list(self.page.locator(selector).all_inner_texts())
 
+    def ink(self) -> int:
+        """Return how many pixels of the picture are coloured, once all is drawn."""
+        return int(self.page.evaluate(COUNT_INK))
+
     def pick(self, words: str) -> None:
         self.page.fill("#search", words)
         self.page.press("#search", "Enter")
@@ -67,8 +86,11 @@ def opened(browser: Browser) -> Iterator[Open]:
 
     def open_one(file: Path, size: tuple[int, int] = WIDE, scheme: str = "light") -> Opened:
         page = browser.new_page(
-            viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce"
-        )  # type: ignore[arg-type]
+            has_touch=size == PHONE,
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=scheme,
+            reduced_motion="reduce",
+        )
         opened = Opened(page, file.as_uri())
         page.on("console", lambda message: opened.said.append(message.text))
         page.on("pageerror", lambda error: opened.said.append(str(error)))
@@ -152,20 +174,68 @@ def test_a_note_shows_path_layer_type_tags_and_links_and_each_link_leads_on(pict
 def test_a_click_on_a_note_in_the_graph_picks_it_and_one_beside_it_lets_go(picture: Path, opened: Open) -> None:
     page = opened(picture)
     page.pick("lowtide")
-    middle = page.page.evaluate(
-        "() => (document.querySelector('#controls').getBoundingClientRect().right"
-        " + document.querySelector('#note').getBoundingClientRect().left) / 2"
-    )
+    x, y = page.page.evaluate(MIDDLE)
     page.page.keyboard.press("Escape")
     assert page.page.is_hidden("#note")
 
-    page.page.mouse.move(middle, WIDE[1] / 2)
-    page.page.wait_for_selector("canvas.clickable")
-    page.page.mouse.click(middle, WIDE[1] / 2)
+    page.page.mouse.click(x, y)
+    page.page.wait_for_selector("#note")
     assert "Lowtide Pottery" == page.text("#title")
 
-    page.page.mouse.click(middle, WIDE[1] - 3)
+    page.page.mouse.click(x, WIDE[1] - 3)
     page.page.wait_for_selector("#note", state="hidden")
+
+
+def test_a_tap_on_a_note_picks_it_on_a_phone(picture: Path, opened: Open) -> None:
+    page = opened(picture, PHONE)
+    page.pick("lowtide")
+    assert page.page.is_hidden("#results")
+    x, y = page.page.evaluate(MIDDLE)
+    page.page.tap("#close")
+    assert page.page.is_hidden("#note")
+
+    page.page.touchscreen.tap(x, y)
+    page.page.wait_for_selector("#note")
+
+    assert "Lowtide Pottery" == page.text("#title")
+
+
+def test_what_is_filtered_out_is_not_drawn_and_comes_back(picture: Path, opened: Open) -> None:
+    page = opened(picture)
+    whole = page.ink()
+
+    page.page.select_option("#type", "person")
+    people = page.ink()
+    page.page.select_option("#layer", "rule")
+    nobody = page.ink()
+    page.page.click("#reset")
+
+    assert 0 == nobody < people < whole / 4
+    assert whole / 2 < page.ink()
+
+
+def test_the_legend_says_what_the_colours_stand_for_and_how_many(picture: Path, opened: Open) -> None:
+    page = opened(picture)
+    by_layer = page.texts("#legend li")
+
+    page.page.select_option("#colour", "type")
+
+    assert ["past 21", "state 13", "rule 3", "no layer 12", "entity", "named relation"] == by_layer
+    assert ["person 4", "organization 1", "no type 44", "entity", "named relation"] == page.texts("#legend li")
+
+
+def test_a_click_on_a_tag_of_a_note_shows_only_the_notes_that_have_it(picture: Path, opened: Open) -> None:
+    page = opened(picture)
+    page.pick("tomas")
+
+    page.page.click("#tags button:has-text('#people')")
+
+    people = sum(
+        "people" in file.read_text("utf-8").partition("tags:")[2].partition("\n")[0]
+        for file in SAMPLE.rglob("*.md")
+    )
+    assert "people" == page.page.input_value("#tag")
+    assert page.text("#counts").startswith(f"Shows {people} of 49 notes")
 
 
 def test_filters_say_how_much_is_left_and_hide_the_rest_from_search(picture: Path, opened: Open) -> None:

@@ -12,6 +12,7 @@ from vault_memex.cli.picture_page import MARK, render_page
 from vault_memex.core.filters import parse_filters
 from vault_memex.errors import AlreadyExists, InvalidArgument, NotWritable
 from vault_memex.services.picture import find_picture
+from vault_memex.services.vocabulary import count_types
 from vault_memex.store.disk import NO_BEFORE, write_temp
 
 
@@ -27,8 +28,10 @@ def run(options: argparse.Namespace) -> int:
         vault.refresh()
         picture = find_picture(vault.catalogue, vault.knowledge.view, vault.snapshot(), filters)
         name = vault.root.name
+        types = count_types(vault.snapshot().notes.values()) if options.type else ()
     if not picture.notes:
-        print(f"No note matches. The vault has {picture.notes_total}.")
+        known = f" Its entities: {', '.join(f'{row.name} {row.notes}' for row in types)}." if types else ""
+        print(f"No note matches. The vault has {picture.notes_total}.{known}")
         return 1
     page = render_page(picture, name, _describe_filters(options)).encode("utf-8", "replace")
     _write_out(out, page)

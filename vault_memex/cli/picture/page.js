@@ -340,8 +340,8 @@
       .linkVisibility(false)
       .onRenderFramePre(paintLinks)
       .onRenderFramePost(paintNames)
-      .onNodeClick(pick)
-      .onBackgroundClick(() => pick(null))
+      .onNodeClick((_, event) => pick(findNote(event)))
+      .onBackgroundClick((event) => pick(findNote(event)))
       .onNodeHover((note) => { if (!large) { hovered = note; if (!picked) look(); } })
       .enableNodeDrag(!large)
       .minZoom(0.02)
@@ -437,12 +437,21 @@
     $("results").replaceChildren(...hits.slice(0, MOST_RESULTS).map((note, place) => {
       const row = element("li", note.title, { role: "option", id: `hit-${place}`, "aria-selected": "false" });
       row.append(element("small", note.path));
-      row.addEventListener("click", () => { pick(note); show(note); });
+      row.addEventListener("click", () => choose(note));
       row.note = note;
       return row;
     }));
     const more = hits.length > MOST_RESULTS ? `, the first ${MOST_RESULTS} listed` : "";
     $("found").textContent = hits.length ? `${count(hits.length, "note")} found${more}.` : "No note found.";
+  }
+
+  function choose(note) {
+    if (isNarrow()) {
+      $("search").value = ""; // the list would cover the picture
+      search();
+    }
+    pick(note);
+    show(note);
   }
 
   function activate(step) {
@@ -461,8 +470,7 @@
     else if (event.key === "Enter") {
       const row = $("results").children[Math.max(active, 0)];
       if (!row || $("results").hidden) return;
-      pick(row.note);
-      show(row.note);
+      choose(row.note);
       $("note").focus();
     } else if (event.key === "Escape" && $("search").value) {
       $("search").value = "";
@@ -470,6 +478,18 @@
       event.stopPropagation();
     } else return;
     event.preventDefault();
+  }
+
+  // The note at a place on the screen, or null. The library's own answer is up to a second old after a movement.
+  function findNote({ clientX, clientY, pointerType }) {
+    const { x, y } = graph.screen2GraphCoords(clientX, clientY);
+    const slack = (pointerType === "touch" ? 14 : 4) / graph.zoom();
+    let [best, nearest] = [null, Infinity];
+    for (const note of notes) {
+      const away = Math.hypot(note.x - x, note.y - y) - note.radius;
+      if (note.shown && away < slack && away < nearest) [best, nearest] = [note, away];
+    }
+    return best;
   }
 
   // --- one note
