@@ -156,11 +156,16 @@
   let moved = false; // once the person has moved the view, it is theirs
   const redraw = () => graph && graph.nodeColor(colourOf);
 
-  function paintNote(note, ctx) {
+  function paintNote(note, ctx, scale) {
     if (calm && isBusy()) return;
+    ctx.fillStyle = isFaded(note) ? theme.faded : colourOf(note);
+    if (note.radius * scale < 2 && note !== picked) { // so small that nobody sees the corners
+      const side = 1.8 * Math.max(note.radius, 0.8 / scale);
+      ctx.fillRect(note.x - side / 2, note.y - side / 2, side, side);
+      return;
+    }
     ctx.beginPath();
     ctx.arc(note.x, note.y, note.radius, 0, 2 * Math.PI);
-    ctx.fillStyle = isFaded(note) ? theme.faded : colourOf(note);
     ctx.fill();
     ctx.lineWidth = 1;
     ctx.strokeStyle = theme.halo;
