@@ -71,6 +71,12 @@ call is refused. Dates, filters and the order of results are those of `search`."
     "knowledge-graph": """\
 The nine tools of the reference memory server, with its names, schemas, answers and error texts. Entities are notes: how,
 and where an answer differs on purpose, is told in [knowledge-graph.md](knowledge-graph.md).""",
+    "xmemo": """\
+The four tools of XMemo. `search_memory` is `search` with `mode: strict` ([search.md](search.md#modes)); `recall` and
+`recall_context` are the two forms of [recall.md](recall.md); `forget` moves one exactly named note to the trash. `bucket` is a
+top-level folder. `agent_boundary` names the assistant that wrote a note: a label, no right. Notes that wait for approval are
+no answer of `search_memory`. Teams do not exist in a vault of your own. With the setting `search_profile = "generic"` the
+arguments `path_filter`, `memory_type` and `prefer_working` are refused.""",
 }
 CLI_HEAD = f"""\
 {GENERATED}

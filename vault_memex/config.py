@@ -20,6 +20,7 @@ CommitMode = Literal["auto", "each", "batch", "off"]
 WriteIds = Literal["own", "all", "never"]
 Policy = Literal["personal"]
 Role = Literal["reader", "agent", "curator", "owner"]
+SearchProfile = Literal["full", "generic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Config:
     role: Role = "agent"
     connection: str = ""
     tools: str = "core"
+    search_profile: SearchProfile = "full"  # generic: tools named as XMemo names them take no plugin parameters
     new_note_folder: str = ""  # where `save` puts a note without a folder
     ignore: tuple[str, ...] = ()  # folders or path patterns that are not notes
     layers: tuple[tuple[str, Layer], ...] = ()  # (path pattern, layer), first match wins
@@ -55,6 +57,7 @@ ENVIRONMENT = {
     "VAULT_MEMEX_ROLE": "role",
     "VAULT_MEMEX_CONNECTION": "connection",
     "VAULT_MEMEX_TOOLS": "tools",
+    "VAULT_MEMEX_SEARCH_PROFILE": "search_profile",
     "VAULT_MEMEX_MODEL": "model",
 }
 _SECONDS: Mapping[str, tuple[float, float]] = {"reconcile_seconds": (1, 86_400), "debounce_seconds": (0, 60)}
@@ -63,6 +66,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "write_ids": get_args(WriteIds),
     "policy": get_args(Policy),
     "role": get_args(Role),
+    "search_profile": get_args(SearchProfile),
 }
 
 

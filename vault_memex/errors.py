@@ -2,6 +2,7 @@
 
 MemexError
 ├── InvalidArgument          INVALID_ARGUMENT        an argument is missing, unknown or of the wrong form
+├── ParamNotAllowed          PARAM_NOT_ALLOWED       the profile in force has no such parameter
 ├── NotFound                 NOT_FOUND               no note, proposal or signal answers to that name
 ├── AmbiguousTitle           AMBIGUOUS_TITLE         a write named several notes
 ├── AnchorNotFound           ANCHOR_NOT_FOUND        the text to find does not occur
@@ -58,6 +59,16 @@ class InvalidArgument(MemexError):
 
     def __init__(self, argument: str, message: str, **fields: Any) -> None:
         super().__init__(message, argument=argument, **fields)
+        self.argument = argument
+
+
+class ParamNotAllowed(MemexError):
+    """The profile in force has no such parameter. `argument` names it."""
+
+    code = "PARAM_NOT_ALLOWED"
+
+    def __init__(self, argument: str, message: str) -> None:
+        super().__init__(message, argument=argument)
         self.argument = argument
 
 

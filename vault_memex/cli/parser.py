@@ -78,7 +78,8 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument(
         "--tools",
         metavar="SET",
-        help="minimal, core (default), insights, full, or names with + and -; or one profile: memex",
+        help="minimal, core (default), insights, full, or names with + and -; or one profile: memex, "
+        "knowledge-graph, xmemo",
     )
     command.add_argument("--commit", choices=("auto", "each", "batch", "off"), help="git commits per write")
     command.add_argument("--model", help="embedding model, an ONNX folder, or none")

@@ -37,5 +37,6 @@ PROFILES: Mapping[str, Specs] = Profiles(
     {
         "memex": "memex_profile",
         "knowledge-graph": "graph_profile",
+        "xmemo": "xmemo_profile",
     }
 )

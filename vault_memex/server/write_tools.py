@@ -39,6 +39,9 @@ class SaveArguments(Arguments):
     amend_kind: Literal["continues", "corrects"] = Field(
         "continues", description="corrects: the amended note is wrong; it is then marked superseded."
     )
+    memory_type: Literal["", "semantic", "episodic", "procedural", "working", "identity"] = Field(
+        "", description="working: what you are at now, best with valid_until; else by layer and tags."
+    )
     valid_from: str = Field("", description="Date from which it holds.")
     valid_until: str = Field("", description="Date after which it no longer holds.")
     allow_duplicate: bool = Field(False, description="Save although a note says the same.")
@@ -104,6 +107,7 @@ def _save(vault: Vault, a: SaveArguments) -> Answer:
             source_url=a.source_url,
             amends=a.amends,
             amend_kind=a.amend_kind,
+            memory_type=a.memory_type,
             valid_from=a.valid_from,
             valid_until=a.valid_until,
             allow_duplicate=a.allow_duplicate,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from vault_memex.core.dates import parse_date
+from vault_memex.core.filters import MemoryType
 from vault_memex.core.frontmatter import split_frontmatter
 from vault_memex.core.markdown import parse_note
 from vault_memex.core.note import RESERVED_PROPERTIES, PropertyValue
@@ -231,6 +232,11 @@ def check_save_request(request: SaveRequest) -> None:
     check_property_names(request.properties)
     if request.source_url and not _URL.fullmatch(request.source_url):
         raise InvalidArgument("source_url", "source_url begins with http:// or https:// and holds no spaces.")
+    if request.memory_type not in ("", *get_args(MemoryType)):
+        raise InvalidArgument(
+            "memory_type",
+            f"memory_type = {request.memory_type!r}: write one of {', '.join(get_args(MemoryType))}.",
+        )
     check_span(request.valid_from, request.valid_until)
     if split_frontmatter(request.body.removeprefix(BOM)).properties:
         raise InvalidArgument(
@@ -250,6 +256,7 @@ def build_properties(request: SaveRequest, *, note_id: int | None, now: str, nam
         "source_url": request.source_url,
         "amends": request.amends,
         "amend_kind": request.amend_kind if request.amends else None,
+        "memory_type": request.memory_type,
         "valid_from": request.valid_from,
         "valid_until": request.valid_until,
         **request.properties,

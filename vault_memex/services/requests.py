@@ -28,6 +28,7 @@ class SaveRequest:
     source_url: str = ""
     amends: str = ""  # a ref
     amend_kind: str = "continues"
+    memory_type: str = ""  # empty: by layer, tags and validity
     valid_from: str = ""
     valid_until: str = ""
     allow_duplicate: bool = False
