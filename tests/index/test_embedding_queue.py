@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -305,6 +305,20 @@ def test_a_search_in_progress_holds_batches_back(world: World) -> None:
         assert [] == world.embedder.embedded
 
     assert worker.wait(is_complete(100), SECONDS)
+
+
+def test_what_follows_an_answer_within_a_moment_finds_no_batch_under_way(world: World) -> None:
+    world.source.texts = make_texts(100)
+    worker = world.make_worker(replace(QUICK, pause_after=3600.0))
+    with worker.paused():
+        worker.start()
+        assert worker.wait(lambda s: s.state == "working", SECONDS)
+    with worker.paused():
+        assert [] == world.embedder.embedded
+
+    assert not worker.wait(lambda s: s.done > 0, 0.1)
+    assert worker.close(SECONDS)
+    assert [] == world.embedder.embedded
 
 
 def test_closing_keeps_what_is_done_and_ends_the_thread(world: World) -> None:

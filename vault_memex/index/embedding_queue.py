@@ -64,6 +64,7 @@ class WorkerSettings:
     poll_seconds: float = 2.0  # between two looks at an empty queue that nobody woke
     release_after: float = 300.0  # without use, the model's memory is given back
     retry_after: float = 60.0  # what did not work is tried again
+    pause_after: float = 0.05  # after an answer: the same search asks what its best match brings back
     drop_after: float = 10.0  # complete for so long: tables of other models go
 
 
@@ -106,6 +107,7 @@ class EmbeddingWorker:
         self._stopping = False
         self._woken = False
         self._pauses = 0
+        self._resume_at = 0.0
         self._pruning = False
         self._status = EmbeddingStatus("starting")
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
@@ -137,7 +139,7 @@ class EmbeddingWorker:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Hold the next batches back while the block runs: a search comes first."""
+        """Hold the next batches back while the block runs, and a moment longer: a search comes first."""
         with self._signal:
             self._pauses += 1
         try:
@@ -145,6 +147,7 @@ class EmbeddingWorker:
         finally:
             with self._signal:
                 self._pauses -= 1
+                self._resume_at = self._clock() + self._settings.pause_after
                 self._signal.notify_all()
 
     def status(self) -> EmbeddingStatus:
@@ -258,7 +261,8 @@ class EmbeddingWorker:
 
     def _may_go_on(self) -> bool:
         with self._signal:
-            self._signal.wait_for(lambda: self._stopping or not self._pauses)
+            while not self._stopping and (self._pauses or self._clock() < self._resume_at):
+                self._signal.wait(None if self._pauses else self._resume_at - self._clock())
             return not self._stopping
 
     def _rest(self) -> None:
