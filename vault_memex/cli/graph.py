@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         return 1
     page = render_page(picture, name, _describe_filters(options)).encode("utf-8", "replace")
     _write_out(out, page)
-    print(f"{len(picture.notes)} notes, {len(picture.links)} links, {len(page) / 1e6:.1f} MB: {out}")
+    print(f"Notes: {len(picture.notes)}, links: {len(picture.links)}, {len(page) / 1e6:.1f} MB: {out}")
     if options.open and not webbrowser.open(out.as_uri()):
         print("No web browser was found here. Open the file yourself.")
     return 0

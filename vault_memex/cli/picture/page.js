@@ -262,7 +262,8 @@
   function paintName(note, ctx, size, taken) {
     const text = note.title.length > 40 ? `${note.title.slice(0, 39)}…` : note.title;
     const { x, y, radius } = note;
-    const [gap, half] = [radius + size / 4, ctx.measureText(text).width / 2];
+    const ring = note === picked ? 6.5 : note.type ? 3 : 0;
+    const [gap, half] = [radius + ring + size / 4, ctx.measureText(text).width / 2];
     const places = [[x, y + gap], [x, y - gap - size * 1.2], [x + gap + half, y - size * 0.6], [x - gap - half, y - size * 0.6]];
     const place = places.find(([left, top]) => claim(left, top, half, size, taken));
     if (place) paintText(text, ...place, ctx, size, theme.text);
