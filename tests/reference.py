@@ -26,7 +26,7 @@ TOOLS_HEAD = f"""\
 # Tools
 
 What an assistant sees: {len(ALL_TOOLS)} tools, of which {len(find_tools("core", "agent"))} are advertised by default. \
-`--tools minimal` advertises {", ".join(f"`{name}`" for name in MINIMAL)}; `--tools core,insights` adds the last two, \
+`--tools minimal` advertises {", ".join(f"`{name}`" for name in MINIMAL)}; `--tools core,insights,graph` adds the others, \
 `--tools core,-retire` leaves one out, `--tools full` lists all. Every tool stays callable, advertised or not, unless \
 the connection is a reader: then only those that read.
 

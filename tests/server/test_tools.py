@@ -289,7 +289,7 @@ async def test_a_note_is_a_resource_and_its_path_completes(client: Client) -> No
 
 
 def test_readers_see_no_write_tools() -> None:
-    reading = {"search", "get", "recall", "vocabulary", "changes", "status", "insights"}
+    reading = {"search", "get", "recall", "vocabulary", "changes", "status", "graph", "insights"}
 
     assert reading == {t.name for t in find_tools("full", "reader")}
     assert reading == {name for name in find_callable("reader") if name in {t.name for t in ALL_TOOLS}}

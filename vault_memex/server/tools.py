@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_memex.errors import InvalidArgument
+from vault_memex.server.graph_tools import GRAPH, GRAPH_EDIT
 from vault_memex.server.insight_tools import INSIGHT_DECIDE, INSIGHTS
 from vault_memex.server.profiles import PROFILES
 from vault_memex.server.read_tools import CHANGES, GET, SEARCH, STATUS, VOCABULARY
@@ -25,6 +26,8 @@ ALL_TOOLS: tuple[ToolSpec[Any], ...] = (
     STATUS,
     INSIGHTS,
     INSIGHT_DECIDE,
+    GRAPH,
+    GRAPH_EDIT,
 )
 TOOLSETS = tuple(dict.fromkeys(spec.toolset for spec in ALL_TOOLS))
 MINIMAL = ("search", "get", "save", "edit")
@@ -33,8 +36,8 @@ MINIMAL = ("search", "get", "save", "edit")
 def find_tools(choice: str, role: str) -> tuple[ToolSpec[Any], ...]:
     """Return the tools that `--tools` asks for and the role may use, most needed first.
 
-    `choice`: `minimal`, `core`, `insights`, `full`, or these and tool names joined by commas, with `+` or `-` before
-    a name. A set and a tool may share a name; the set is meant. Or the name of a profile, alone.
+    `choice`: `minimal`, `core`, `insights`, `graph`, `full`, or these and tool names joined by commas, with `+` or
+    `-` before a name. A set and a tool may share a name; the set is meant. Or the name of a profile, alone.
     """
     parts = [part.strip() for part in choice.split(",") if part.strip()]
     profile = next((part for part in parts if part.lstrip("+-") in PROFILES), None)
