@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import OpenVault
-from vault_memex import __version__
 from vault_memex.errors import InvalidArgument, NotFound, PastImmutable, PatchNoop, RoleRequired, RuleUserOnly
 from vault_memex.memory.house_rules import MOST_RULES
 from vault_memex.services.requests import EditRequest, SaveRequest
@@ -37,7 +36,7 @@ def propose(vault: Vault, title: str = "Metric only") -> str:
 
 
 def kept(vault: Vault) -> dict[str, object] | None:
-    return read_kept_rules(str(vault.cache), str(vault.root), __version__, TODAY)
+    return read_kept_rules(str(vault.cache), str(vault.root), TODAY)
 
 
 def keep(vault: Vault) -> None:
@@ -229,7 +228,7 @@ def test_kept_rules_with_dates_hold_for_their_day_only(folder: Path, opening: Op
     keep(vault)
 
     assert kept(vault) is not None
-    assert read_kept_rules(str(vault.cache), str(vault.root), __version__, "2999-01-02") is None
+    assert read_kept_rules(str(vault.cache), str(vault.root), "2999-01-02") is None
 
 
 def test_kept_rules_that_cannot_be_read_are_put_together_anew(sample: Path, opening: OpenVault) -> None:
@@ -239,6 +238,19 @@ def test_kept_rules_that_cannot_be_read_are_put_together_anew(sample: Path, open
         (vault.cache / "rules.json").write_text(text, encoding="utf-8")
         assert kept(vault) is None
     assert "### Say where it comes from" in vault.rules.tell()
+
+
+def test_while_the_index_is_made_anew_the_kept_rules_are_told_if_their_files_are_the_same(
+    sample: Path, opening: OpenVault
+) -> None:
+    vault = opening(sample)
+    keep(vault)
+    told = vault.rules.tell()
+    vault.catalogue.forget()
+    assert ("", told) == (vault.rules.find().text, vault.rules.tell())
+
+    (sample / "Rules" / "Say where it comes from.md").write_text(RULE, encoding="utf-8")
+    assert kept(vault) is None
 
 
 def test_rules_of_half_an_index_are_not_kept(sample: Path, opening: OpenVault) -> None:

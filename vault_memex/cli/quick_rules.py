@@ -7,7 +7,6 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from vault_memex import __version__
 from vault_memex.cli.finding import look_for_vault
 from vault_memex.store.cache_place import find_cache_path
 from vault_memex.store.kept_rules import read_kept_rules
@@ -28,7 +27,7 @@ def print_kept_rules(words: Sequence[str]) -> bool:
     base = options.get("cache_dir")
     environment = {"VAULT_MEMEX_CACHE_DIR": os.path.expanduser(base)} if base else os.environ
     today = datetime.now(UTC).date().isoformat()
-    kept = read_kept_rules(find_cache_path(root, environment), root, __version__, today)
+    kept = read_kept_rules(find_cache_path(root, environment), root, today)
     if kept is None:
         return False
     hook = "hook" in options

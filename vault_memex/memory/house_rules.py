@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import chain, islice
 
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import name_key, render_line
@@ -129,7 +130,7 @@ def build_house_rules(rules: Sequence[Rule], settings: RuleSettings, beyond: Seq
             return _build_cut(rules, place, settings, beyond)
     shown = sorted(chosen)
     omitted = (*(rules[i].path for i in range(len(rules)) if i not in chosen), *beyond)
-    warnings = (f"{_count(omitted)} left out: {BUDGET} is {settings.budget}.",) if omitted else ()
+    warnings = (f"{_count(len(omitted))} left out: {BUDGET} is {settings.budget}.",) if omitted else ()
     return HouseRules(
         _render(rules, shown, beyond), tuple(rules[i].path for i in shown), omitted, warnings=warnings
     )
@@ -139,16 +140,19 @@ def _build_cut(rules: Sequence[Rule], place: int, settings: RuleSettings, beyond
     """Return the first rule as far as it goes, and no other."""
     rule = rules[place]
     omitted = (*(other.path for other in rules if other is not rule), *beyond)
-    spare = settings.budget - len(_join([_render_rule(rule, "")], omitted)) - len(_CUT) - 1
-    text = _join([_render_rule(rule, f"{rule.body[: max(0, spare)].rstrip()} {_CUT}")], omitted)
+    named = omitted[:_NAMED]
+    spare = settings.budget - len(_join([_render_rule(rule, "")], named, len(omitted))) - len(_CUT) - 1
+    text = _join([_render_rule(rule, f"{rule.body[: max(0, spare)].rstrip()} {_CUT}")], named, len(omitted))
     warning = f"The rule {rule.title!r} is cut: {BUDGET} is {settings.budget}."
-    more = (f"{_count(omitted)} left out.",) if omitted else ()
+    more = (f"{_count(len(omitted))} left out.",) if omitted else ()
     return HouseRules(text[: settings.budget], (rule.path,), omitted, truncated=True, warnings=(warning, *more))
 
 
 def _render(rules: Sequence[Rule], chosen: Sequence[int], beyond: Sequence[str]) -> str:
     parts = [_render_rule(rules[i], rules[i].body) for i in sorted(chosen)]
-    return _join(parts, [*(rule.path for i, rule in enumerate(rules) if i not in chosen), *beyond])
+    shown = {*chosen}
+    left = (rule.path for i, rule in enumerate(rules) if i not in shown)
+    return _join(parts, tuple(islice(chain(left, beyond), _NAMED)), len(rules) - len(shown) + len(beyond))
 
 
 def _render_rule(rule: Rule, body: str) -> str:
@@ -156,14 +160,14 @@ def _render_rule(rule: Rule, body: str) -> str:
     return f"### {rule.title}\n\n{scope}{body}".rstrip()
 
 
-def _join(parts: Sequence[str], omitted: Sequence[str]) -> str:
+def _join(parts: Sequence[str], named: Sequence[str], omitted: int) -> str:
     text = f"{_HEAD}\n\n{_BREAK.join(parts)}"
     if omitted:
-        named = ", ".join(render_line(path) for path in omitted[:_NAMED])
-        more = ", …" if len(omitted) > _NAMED else ""
-        text += f"{_BREAK}{_count(omitted)} did not fit here. Read in the vault: {named}{more}"
+        names = ", ".join(map(render_line, named))
+        more = ", …" if omitted > len(named) else ""
+        text += f"{_BREAK}{_count(omitted)} did not fit here. Read in the vault: {names}{more}"
     return text
 
 
-def _count(things: Sequence[object]) -> str:
-    return f"{len(things)} {'rule' if len(things) == 1 else 'rules'}"
+def _count(number: int) -> str:
+    return f"{number} {'rule' if number == 1 else 'rules'}"

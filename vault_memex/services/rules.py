@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from vault_memex import __version__
 from vault_memex.core.frontmatter import split_fences
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import BOM
@@ -124,7 +123,7 @@ class Rules:
 
         What was kept is taken while it holds, so that a start need not load the whole vault.
         """
-        kept = read_kept_rules(str(self._cache), str(self._root), __version__, self._today())
+        kept = read_kept_rules(str(self._cache), str(self._root), self._today())
         if kept is not None:
             self._told = str(kept["text"])
             return self._told
@@ -148,7 +147,6 @@ class Rules:
             return keep_rules(
                 str(self._cache),
                 str(self._root),
-                version=__version__,
                 revision=snapshot.revision,
                 paths=[note.path for note in notes],
                 texts={"text": found.text, "hook": found.hook_text, "warnings": list(found.warnings)},

@@ -29,7 +29,6 @@ def keep_rules(
     folder: str,
     root: str,
     *,
-    version: str,
     revision: int,
     paths: Collection[str],
     texts: Mapping[str, object],
@@ -44,7 +43,7 @@ def keep_rules(
     if time.time_ns() - newest < YOUNG_NS:
         return False
     kept = {
-        "head": _find_head(version),
+        "head": _find_head(),
         "catalogue": [os.stat(os.path.join(folder, CATALOGUE)).st_ino, revision],
         "day": day,
         "notes": sorted(paths),
@@ -62,27 +61,28 @@ def keep_rules(
     return True
 
 
-def read_kept_rules(folder: str, root: str, version: str, today: str) -> dict[str, object] | None:
-    """Return the texts that were kept, or None when they may be out of date or there are none."""
+def read_kept_rules(folder: str, root: str, today: str) -> dict[str, object] | None:
+    """Return the texts that were kept, or None when they may be out of date or there are none.
+
+    While the index is being made anew, as after an update of the program, the files alone decide.
+    """
     try:
         with open(os.path.join(folder, FILE_NAME), encoding="utf-8") as stream:
             kept = json.load(stream)
         inode, revision = kept["catalogue"]
-        catalogue = os.path.join(folder, CATALOGUE)
         holds = (
-            kept["head"] == _find_head(version)
+            kept["head"] == _find_head()
             and kept["day"] in ("", today)
-            and inode == os.stat(catalogue).st_ino
             and kept["files"] == _describe(root, kept["notes"])
-            and not _has_news(catalogue, revision, kept["notes"])
+            and not _has_news(os.path.join(folder, CATALOGUE), inode, revision, kept["notes"])
         )
         return dict(kept["texts"]) if holds else None
     except (OSError, ValueError, KeyError, TypeError, sqlite3.Error):
         return None
 
 
-def _find_head(version: str) -> list[object]:
-    return [FORMAT, version, *(os.environ.get(name, "") for name in VARIABLES)]
+def _find_head() -> list[object]:
+    return [FORMAT, *(os.environ.get(name, "") for name in VARIABLES)]
 
 
 def _describe(root: str, paths: Collection[str]) -> dict[str, list[int]]:
@@ -102,11 +102,13 @@ def _find_marks(file: str) -> list[int]:
     return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
 
 
-def _has_news(catalogue: str, revision: int, paths: Collection[str]) -> bool:
+def _has_news(catalogue: str, inode: int, revision: int, paths: Collection[str]) -> bool:
     """Whether the index has since met a change that can matter to the rules."""
     with closing(sqlite3.connect(f"file:{_quoted(catalogue)}?mode=ro", uri=True, timeout=0.2)) as db:
         meta = dict(db.execute("SELECT key, value FROM meta"))
-        if not meta["log_start"] <= revision <= meta["revision"]:
+        if "complete" not in meta:
+            return False
+        if inode != os.stat(catalogue).st_ino or not meta["log_start"] <= revision <= meta["revision"]:
             return True
         removed = {row[0] for row in db.execute("SELECT path FROM removed WHERE changed > ?", (revision,))}
         changed = db.execute(_CHANGED, (revision, MOST_CHANGES)).fetchall()
