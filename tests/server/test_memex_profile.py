@@ -116,6 +116,7 @@ async def test_instructions_name_advertised_tools_only_and_stay_short(
         assert set(re.findall(r"`(\w+)`", said)) - arguments <= {spec.name for spec in listed}
         assert len(said) <= LIMIT
         assert "Search it before you answer" in said
+        assert said.endswith(".\n")  # a sentence is never cut
         assert ("Save without being asked" in said) == (role == "agent")
 
 
