@@ -49,12 +49,16 @@ class Calibrator:
     """Keeps the calibration of one vault in its catalogue. The two steps may run beside each other.
 
     `comparing` is held by whoever compares all notes while somebody waits: meanwhile nothing is embedded here.
+    `give_way` returns when no search is under way.
     """
 
-    def __init__(self, root: Path, catalogue: Catalogue, comparing: threading.Lock) -> None:
+    def __init__(
+        self, root: Path, catalogue: Catalogue, comparing: threading.Lock, give_way: Callable[[], None]
+    ) -> None:
         self._root = root
         self._catalogue = catalogue
         self._comparing = comparing
+        self._give_way = give_way
         self._first = threading.Lock()
         self._second = threading.Lock()
 
@@ -118,9 +122,13 @@ class Calibrator:
             yield measure_copy(vectors, [list(row) for row in original])
 
     def _embed(self, embedder: Embedder, text: str) -> Vectors:
+        self._wait_turn()
+        return embedder.embed_passages([text])
+
+    def _wait_turn(self) -> None:
+        self._give_way()
         with self._comparing:
             pass
-        return embedder.embed_passages([text])
 
     def _measure_queries(
         self, embedder: Embedder, store: VectorStore, hashes: Mapping[str, tuple[str, ...]]
@@ -132,8 +140,7 @@ class Calibrator:
         for path in draw_notes(list(hashes), QUERIES, dice):
             found = self._read(path)
             if found:
-                with self._comparing:
-                    pass
+                self._wait_turn()
                 queries[path] = list(embedder.embed_query(found[0]))
         return measure_queries(vectors, queries, dice)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from vault_memex.index.embedding_queue import EmbeddingWorker
 from vault_memex.index.meaning import NearAnswer, NearQuestion, is_nearly_complete
 from vault_memex.index.neighbourhood import Neighbourhood
 from vault_memex.index.passage_texts import read_passage_texts
+from vault_memex.index.turns import Turns
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.embedding import Embedder, find_embedder
 from vault_memex.store.model_folder import find_model_dir
@@ -45,7 +46,8 @@ class Engine:
         self._closeness = Closeness(self.catalogue, self.read_texts, self._find_active)
         self._neighbourhood = Neighbourhood(cache)
         self._comparing = threading.Lock()
-        self._calibrator = Calibrator(root, self.catalogue, self._comparing)
+        self._turns = Turns()
+        self._calibrator = Calibrator(root, self.catalogue, self._comparing, self._turns.give_way)
 
     @property
     def calls(self) -> Mapping[str, Callable[..., object]]:
@@ -147,10 +149,12 @@ class Engine:
             self.embedder.fingerprint, self.embedder.dimension, self.embedder.model
         )
 
-    def _undisturbed(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def _undisturbed(self) -> Iterator[None]:
         """Hold embedding back while somebody waits for an answer."""
         worker = self.worker
-        return nullcontext() if worker is None else worker.paused()
+        with self._turns.answering(), nullcontext() if worker is None else worker.paused():
+            yield
 
     def reset(self) -> None:
         """Open the vectors anew after they broke; who leads moves them aside first."""
