@@ -1,4 +1,4 @@
-"""Which test shows each row of the requirements of a memory (layers, flashbacks, rules, signals, inferences).
+"""Which test shows each row of the requirements: 0 a memory (layers, flashbacks, rules, signals, inferences), 3 strict search.
 
 A row names the file under `tests/` and the test in it. `test_rows.py` fails for a row without one.
 """
@@ -52,6 +52,26 @@ ROWS: dict[str, str] = {
     "0-44": "scenarios/test_inferences.py::test_minting_again_from_the_same_signal_archives_the_older_inference",
     "0-45": "server/test_insight_tools.py::test_a_real_client_is_greeted_with_counts_finds_decides_and_mints",
     "0-46": "server/test_memex_profile.py::test_instructions_name_advertised_tools_only_and_stay_short",
+    "3-01": "services/test_strict.py::test_a_word_that_occurs_nowhere_never_matches_however_near_the_passages_are",
+    "3-02": "server/test_xmemo_profile.py::test_each_description_names_the_tool_to_use_instead",
+    "3-03": "server/test_xmemo_profile.py::test_each_description_names_the_tool_to_use_instead",
+    "3-04": "server/test_xmemo_profile.py::test_a_page_that_is_full_advises_to_narrow_when_there_is_no_filter",
+    "3-05": "server/test_xmemo_profile.py::test_no_filter_reaches_what_is_no_note_and_a_reader_may_search",
+    "3-06": "services/test_strict.py::test_a_query_without_a_word_to_find_is_refused_by_name",
+    "3-07": "server/test_xmemo_profile.py::test_five_come_unless_more_are_asked_for_and_at_most_fifty",
+    "3-08": "server/test_xmemo_profile.py::test_path_filter_is_ilike_over_the_whole_path_without_md",
+    "3-09": "server/test_xmemo_profile.py::test_memory_type_is_a_kind_a_pattern_or_auto",
+    "3-10": "server/test_xmemo_profile.py::test_prefer_working_moves_up_only_what_matches_and_still_holds",
+    "3-11": "server/test_xmemo_profile.py::test_the_generic_profile_refuses_the_three_plugin_parameters",
+    "3-12": "server/test_xmemo_profile.py::test_what_an_assistant_wrote_carries_its_label",
+    "3-13": "server/test_xmemo_profile.py::test_a_strong_match_comes_with_ref_place_text_and_why",
+    "3-14": "server/test_xmemo_profile.py::test_no_match_is_an_answer_of_its_own_without_a_word_of_the_weak_ones",
+    "3-15": "server/test_xmemo_profile.py::test_a_reader_who_would_forget_is_forbidden_to",
+    "3-16": "server/test_xmemo_profile.py::test_wrong_arguments_are_refused_by_name",
+    "3-17": "server/test_recall_tools.py::test_a_forgiving_question_finds_what_strict_does_not_and_says_it_is_weak",
+    "3-18": "memory/test_packing.py::test_a_pack_never_exceeds_its_tokens_and_loses_no_note_without_saying_so",
+    "3-19": "server/test_xmemo_profile.py::test_what_is_not_exact_is_refused_and_nothing_is_gone",
+    "3-20": "services/test_strict.py::test_strict_search_changes_no_byte_of_the_vault",
 }
 
 WAITING: tuple[str, ...] = ()
@@ -90,11 +110,14 @@ SCENARIOS: dict[str, str] = {
     "rules: the omitted are counted": "memory/test_house_rules.py::test_whole_rules_are_kept_and_the_others_counted",
     "rules: the first one too large is truncated": "memory/test_house_rules.py::test_a_first_rule_that_alone_is_too_long_is_cut",
     "rules: a provisional one is withheld and not counted": "memory/test_house_rules.py::test_in_force_is_what_the_person_wrote_or_approved_and_holds",
+    # search
+    "search: strict returns nothing for a word absent from the vault although vectors are near": "services/test_strict.py::test_a_word_that_occurs_nowhere_never_matches_however_near_the_passages_are",
+    "search: weak text never leaks": "services/test_strict.py::test_no_match_says_what_was_searched_and_gives_the_weak_ones_as_a_number_only",
     # guards
     "guards: an edit of the past names the amendment": "scenarios/test_guards.py::test_the_past_is_not_rewritten_and_the_refusal_names_the_amendment",
     "guards: edit, delete and promotion of a rule are refused": "scenarios/test_guards.py::test_a_rule_is_neither_edited_nor_deleted_nor_made_of_another_note",
 }
-"""Which test shows each scenario of section 11 about signals, inferences, flashbacks, rules and guards."""
+"""Which test shows each scenario of section 11 about signals, inferences, flashbacks, rules, guards and strict search."""
 
 SCENARIOS_WAITING: tuple[str, ...] = ("guards: skill and profile notes are held for curators too",)
 """Scenarios of what is not there yet: nothing is held before there is a review."""

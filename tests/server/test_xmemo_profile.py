@@ -50,6 +50,19 @@ def test_a_reader_reads_and_does_not_forget() -> None:
     assert "forget" in find_callable("agent", find_tools("core", "agent"))
 
 
+async def test_a_reader_who_would_forget_is_forbidden_to(sample: Path, opening: OpenVault) -> None:
+    vault = opening(sample, tools="xmemo", role="reader")
+    listed = find_tools("xmemo", "reader")
+    async with Client(build_server(vault, listed, find_callable("reader", listed))) as client:
+        refused = text_of(await client.call_tool("forget", {"target": "Home.md"}))
+        unknown = text_of(await client.call_tool("forget_all", {}))
+
+    assert refused.startswith("FORBIDDEN: ")
+    assert "reader" in refused
+    assert unknown.startswith("UNKNOWN_TOOL: ")
+    assert (sample / "Home.md").is_file()
+
+
 async def test_each_description_names_the_tool_to_use_instead(client: Client) -> None:
     said = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
 
@@ -95,6 +108,36 @@ async def test_no_match_is_an_answer_of_its_own_without_a_word_of_the_weak_ones(
     for sentence in ("does not prove absence", "`recall`", "unverified", "searched 49 of 49 notes by words"):
         assert sentence in text_of(result)
     assert "liner" not in json.dumps(value).lower()
+
+
+async def test_five_come_unless_more_are_asked_for_and_at_most_fifty(call: Call) -> None:
+    plain = (await call("search_memory", query="kiln")).structured_content
+    many = (await call("search_memory", query="kiln", limit=50)).structured_content
+
+    assert plain["total"] > 5 == len(plain["memories"])
+    assert many["total"] == len(many["memories"])
+
+
+async def test_no_filter_reaches_what_is_no_note_and_a_reader_may_search(sample: Path, opening: OpenVault) -> None:
+    for path in (
+        "_memex/trash/0001--Gone.md",
+        "_memex/inferences/0001-guess.md",
+        "Private/Diary.md",
+        ".hidden/A.md",
+    ):
+        (sample / path).parent.mkdir(parents=True, exist_ok=True)
+        (sample / path).write_text("The xylophone is in the attic.\n", encoding="utf-8")
+    (sample / ".memex").mkdir(exist_ok=True)
+    (sample / ".memex/config.toml").write_text('ignore = ["Private"]\n', encoding="utf-8")
+    vault = opening(sample, tools="xmemo", role="reader")
+    listed = find_tools("xmemo", "reader")
+    async with Client(build_server(vault, listed, find_callable("reader", listed))) as client:
+        for pattern in ("%", "\\_memex/%", "Private/%", ".hidden/%"):
+            found = await client.call_tool("search_memory", {"query": "xylophone", "path_filter": pattern})
+            assert ("no_match", 0) == (found.structured_content["outcome"], found.structured_content["total"])
+        strong = await client.call_tool("search_memory", {"query": "liner soak"})
+
+    assert "ok" == strong.structured_content["outcome"]
 
 
 async def test_a_page_that_is_full_advises_to_narrow_when_there_is_no_filter(call: Call) -> None:

@@ -35,6 +35,7 @@ from vault_memex.server.lines import LONGEST_NAME, MOST_NAMES, cut, join_lines
 from vault_memex.server.rules_surface import add_rules
 from vault_memex.server.subscriptions import Subscriptions
 from vault_memex.server.tool import GRAPH_URI, Answer, ToolSpec
+from vault_memex.server.tools import find_callable
 from vault_memex.server.transport import CheckedStream
 from vault_memex.services.actor import CURRENT_ACTOR
 from vault_memex.vault import Vault
@@ -91,8 +92,7 @@ class MemexServer(MCPServer[Vault]):
         """Run a tool. Whatever goes wrong comes back as an answer that the model can read."""
         spec = self.callable_specs.get(name)
         if spec is None:
-            names = ", ".join(s.name for s in self.listed)
-            return _failure(f"UNKNOWN_TOOL: no tool {cut(name, LONGEST_NAME)!r}. Tools: {names}.")
+            return _failure(self._refuse(name))
         CURRENT_ACTOR.set(_find_client_name(context))
         if not spec.read_only:
             self.vault.background.hurry()  # what a crash left is mended by the first pass
@@ -124,6 +124,16 @@ class MemexServer(MCPServer[Vault]):
                 f"INTERNAL_ERROR: {type(error).__name__} in {name}. Nothing more is known here; the server's log "
                 "(stderr) has the details. `vault-memex doctor` checks vault and index."
             )
+
+    def _refuse(self, name: str) -> str:
+        """Return why a tool cannot be called: the role does not allow it, or there is none of that name."""
+        if name in find_callable("owner"):
+            role = self.vault.config.role
+            return (
+                f"FORBIDDEN: {name} writes, and this connection has the role {role}. The person can give another."
+            )
+        names = ", ".join(s.name for s in self.listed)
+        return f"UNKNOWN_TOOL: no tool {cut(name, LONGEST_NAME)!r}. Tools: {names}."
 
     async def run_stdio_async(self) -> None:
         """Serve standard input and output; a message that cannot be read is answered, not dropped."""
