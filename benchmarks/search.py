@@ -1,4 +1,4 @@
-"""Search in the server: words and meaning together, and words alone."""
+"""Search in the server: words and meaning together, and words alone; and recall, whose answer is a pack of texts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from vault_memex.store.embedding import find_embedder
 from vault_memex.store.model_folder import find_model_dir
 
 WARM_SECONDS = 60.0
+PACK_TOKENS = 4_000
 
 
 def measure(bench: Workbench) -> Iterator[Figure]:
@@ -25,7 +26,9 @@ def measure(bench: Workbench) -> Iterator[Figure]:
         client.start()
         wait_for_meaning(client)
         times = time_searches(client, queries)
+        packs = time_searches(client, queries, "recall", max_tokens=PACK_TOKENS)
     yield from _show("hybrid search", times, (25.0, 60.0), floor, "query vector + 30,000 products")
+    yield from _show(f"recall of {PACK_TOKENS:,} tokens", packs)
     with vault.serve("--model", "none") as client:
         client.start()
         client.find_paths("ledger")
@@ -44,12 +47,12 @@ def find_queries(vault: Indexed, count: int) -> list[str]:
     return [text for pair, _ in zip(pairs, range(count // 2 + 1), strict=False) for text in pair][:count]
 
 
-def time_searches(client: RawClient, queries: Sequence[str]) -> list[float]:
+def time_searches(client: RawClient, queries: Sequence[str], tool: str = "search", **more: object) -> list[float]:
     """Return the milliseconds of each search."""
     times = []
     for query in queries:
         started = time.perf_counter()
-        client.call("search", query=query)
+        client.call(tool, query=query, **more)
         times.append(1000 * (time.perf_counter() - started))
     return times
 

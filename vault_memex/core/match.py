@@ -94,10 +94,14 @@ def find_by_place_or_former_title(query: Query, records: Iterable[NoteRecord]) -
     """Yield the notes with a folder or a former title that is called like the query; no search by words finds them."""
     wanted = _name_of_query(query.text)
     first = wanted.partition(" ")[0]
+    folders: dict[str, bool] = {}  # whether one on the way is called so
     for record in records if wanted else ():
-        segments = without_md(record.path).split("/")
-        # As above: most paths are ruled out before they are folded.
-        called = (first in record.path.casefold() or not record.path.isascii()) and wanted in map(_name, segments)
+        folder, _, base = record.path.rpartition("/")
+        called = folders.get(folder)
+        if called is None:
+            called = folders[folder] = wanted in map(_name, folder.split("/"))
+        if not called and (first in base.casefold() or not unicodedata.is_normalized("NFC", base)):
+            called = _name(without_md(base)) == wanted
         if called or (record.former_titles and wanted in map(_name, record.former_titles)):
             yield record
 
