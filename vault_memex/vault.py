@@ -152,6 +152,7 @@ class Vault:
             reading=self.reading,
             snapshot=self.snapshot,
             clock=clock,
+            versions=self.transactor.stores.versions,
         )
         self.status = Status(
             name=self.root.name,
@@ -269,7 +270,12 @@ class Vault:
             indexing=self.background.wait_complete,
         )
         self.trashing = Trashing(
-            config=self.config, trash=self.trash, editing=self.editing, numbering=self.numbering, clock=clock
+            config=self.config,
+            trash=self.trash,
+            editing=self.editing,
+            numbering=self.numbering,
+            clock=clock,
+            versions=self.transactor.stores.versions,
         )
 
     def snapshot(self) -> Snapshot:

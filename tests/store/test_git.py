@@ -16,7 +16,6 @@ from vault_memex.store.git_log import (
     find_file_times,
     find_outside_commits,
     find_uncommitted,
-    find_versions,
     read_version,
 )
 
@@ -303,9 +302,6 @@ def test_first_and_last_times_follow_renames_and_not_reused_names(vault: Path) -
     assert {"a.md": ("05", "05"), "b.md": ("01", "04")} == {
         p: (t.first[5:7], t.last[5:7]) for p, t in times.items()
     }
-    assert [("b.md", "04"), ("b.md", "02"), ("a.md", "01")] == [
-        (path, at[5:7]) for _, path, at in find_versions(Git(vault), "b.md")
-    ]
 
 
 def test_subject_is_one_line_and_bounded() -> None:

@@ -234,7 +234,10 @@ def render_changes(answer: ChangesAnswer) -> str:
     for row in answer.rows:
         came = f" (was {row.from_path})" if row.from_path else ""
         note = f"{row.path}{_tag(row.note_id)}{came}"
-        lines.append(f"{row.at} {row.kind} {note} by {row.actor}" + (f": {row.title}" if row.title else ""))
+        said = f": {row.title}" if row.title else ""
+        lines.append(f"{row.at} {row.kind} {note} by {row.actor}{said}")
+        if row.before:
+            lines.append(f"  before it: {row.before}")
     lines += answer.notes
     return join_lines(lines)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from vault_memex.core.dates import parse_date
@@ -13,6 +13,7 @@ from vault_memex.services.reading import Reading
 from vault_memex.store.git import Git
 from vault_memex.store.git_log import find_outside_commits, find_uncommitted
 from vault_memex.store.journal import Journal, JournalEvent, render_moment
+from vault_memex.store.versions import Versions
 
 DEFAULT_DAYS = 7
 MOST_ROWS = 200
@@ -44,6 +45,7 @@ class ChangeRow:
     event: int | None = None  # number in the journal
     commit: str | None = None  # of an edit made outside
     uncommitted: bool = False
+    before: str | None = None  # file of the vault with the text before this change, where git keeps none
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,9 @@ class History:
         reading: Reading,
         snapshot: Callable[[], Snapshot],
         clock: Callable[[], datetime],
+        versions: Versions | None,
     ) -> None:
+        self._versions = versions
         self._journal = journal
         self._git = git
         self._reading = reading
@@ -91,9 +95,17 @@ class History:
         return ChangesAnswer(render_moment(since), len(rows), len(page), request.offset, page, notes)
 
     def _journalled(self, since: datetime, until: datetime | None) -> Iterator[ChangeRow]:
+        kept: dict[int, tuple[int, ...]] = {}
         for event in self._journal.read(since, until):
-            if event.kind != FLASHBACK:  # two notes that came up together; neither changed
-                yield _row_of(event)
+            if event.kind == FLASHBACK:  # two notes that came up together; neither changed
+                continue
+            row, number = _row_of(event), event.note_id
+            if self._versions is not None and number is not None:
+                if number not in kept:
+                    kept[number] = self._versions.find_events(number)
+                if event.id in kept[number]:
+                    row = replace(row, before=f".memex/history/{number}/{event.id}.md")
+            yield row
 
     def _outside(self, since: datetime, until: datetime | None) -> Iterator[ChangeRow]:
         if self._git.mode() == "off":

@@ -119,14 +119,6 @@ def find_file_times(git: Git) -> dict[str, FileTimes]:
     return {path: FileTimes(_moment(first[path]), _moment(last[path])) for path in first}
 
 
-def find_versions(git: Git, path: str, limit: int = 20) -> tuple[tuple[str, str, str], ...]:
-    """Return (commit, path then, UTC time) of a note's versions, newest first, renames followed."""
-    if git.mode() == "off":
-        return ()
-    entries = _read_log(git, ["--follow", f"-{limit}", "--", path])
-    return tuple((e.commit, e.files[0].path, _moment(e.authored)) for e in entries if e.files)
-
-
 def read_version(git: Git, commit: str, path: str) -> bytes:
     """Return a file's bytes in a commit. Raises GitFailed when it is not in there."""
     return git.run("cat-file", "blob", f"{commit}:{path}")

@@ -18,7 +18,7 @@ TRASH_FOLDER = "_memex/trash"
 
 _MEMEX = {
     ".gitattributes": "ids.tsv merge=union\njournal/*.jsonl merge=union\n",
-    ".gitignore": "pending/\n",
+    ".gitignore": "pending/\nhistory/\n",
 }
 _TRASH = {".gitattributes": "tombstones.tsv merge=union\n"}
 

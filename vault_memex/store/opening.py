@@ -17,6 +17,7 @@ from vault_memex.store.journal import Journal
 from vault_memex.store.locks import VaultLock
 from vault_memex.store.transaction import Stores, Transactor
 from vault_memex.store.undo import UndoStore
+from vault_memex.store.versions import Versions
 
 
 def open_transactor(
@@ -43,5 +44,6 @@ def open_transactor(
         undo=UndoStore(cache_dir / "undo"),
         sweeper=sweeper,
         queue=queue,
+        versions=Versions(files.memex_folder("history")) if queue is None else None,
     )
     return Transactor(stores, now, checkpoint)

@@ -32,6 +32,7 @@ from vault_memex.store.locks import VaultLock
 from vault_memex.store.recovery import check_all_done, reverse_steps, settle_temps
 from vault_memex.store.steps import FileResult, Step, apply_step, build_results, missing_folders, prepare_steps
 from vault_memex.store.undo import UndoStore
+from vault_memex.store.versions import Versions
 
 _WHOLE = 1 << 40  # bytes: more than any of our books
 
@@ -83,6 +84,7 @@ class Stores:
     undo: UndoStore
     sweeper: Sweeper
     queue: CommitQueue | None = None  # None: nothing is committed
+    versions: Versions | None = None  # None: git keeps older texts
 
 
 @dataclass(slots=True)
@@ -198,10 +200,18 @@ class Transactor:
             self._reverse(intent, intent_file)
             raise
         self._checkpoint("journalled")
+        self._keep_versions(event, steps)
         queued = self._finish(event, intent_file, applied, book)
         for kept, step in displaced:
             stores.sweeper.keep(kept, stores.files.root / step.path, step.before)
         return Applied(event, applied, "queued" if queued else "off"), queued
+
+    def _keep_versions(self, event: JournalEvent, steps: Sequence[Step]) -> None:
+        versions = self.stores.versions
+        for step in steps if versions else ():
+            number = self.stores.ids.number_of(step.path) if step.old and step.kind != "move" else None
+            if versions and number is not None:
+                versions.keep(number, event.id, step.old)
 
     def _apply_steps(self, steps: tuple[Step, ...]) -> list[tuple[Path, Step]]:
         displaced: list[tuple[Path, Step]] = []
