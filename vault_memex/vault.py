@@ -270,12 +270,7 @@ class Vault:
             indexing=self.background.wait_complete,
         )
         self.trashing = Trashing(
-            config=self.config,
-            trash=self.trash,
-            editing=self.editing,
-            numbering=self.numbering,
-            clock=clock,
-            versions=self.transactor.stores.versions,
+            config=self.config, trash=self.trash, editing=self.editing, numbering=self.numbering, clock=clock
         )
 
     def snapshot(self) -> Snapshot:

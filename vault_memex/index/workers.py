@@ -51,8 +51,11 @@ def read_notes_parallel(
         count += 1
     done: queue.Queue[list[Outcome]] = queue.Queue(_AHEAD)
     stop = threading.Event()
+    started: list[subprocess.Popen[bytes]] = []
     threads = [
-        threading.Thread(target=_drive_worker, args=(chunks, done, stop), name=f"index-worker-{n}", daemon=True)
+        threading.Thread(
+            target=_drive_worker, args=(chunks, done, stop, started), name=f"index-worker-{n}", daemon=True
+        )
         for n in range(workers)
     ]
     for thread in threads:
@@ -62,6 +65,8 @@ def read_notes_parallel(
             yield from done.get()
     finally:
         stop.set()
+        for worker in started:
+            worker.kill()  # at once: it only reads, and whoever stops a pass must not wait for its chunk
         while any(thread.is_alive() for thread in threads):
             _drain(done)
             for thread in threads:
@@ -77,17 +82,23 @@ def _drain(done: queue.Queue[list[Outcome]]) -> None:
 
 
 def _drive_worker(
-    chunks: queue.SimpleQueue[Task], done: queue.Queue[list[Outcome]], stop: threading.Event
+    chunks: queue.SimpleQueue[Task],
+    done: queue.Queue[list[Outcome]],
+    stop: threading.Event,
+    started: list[subprocess.Popen[bytes]],
 ) -> None:
     """Feed one worker until no chunk is left."""
     worker = _start_worker()
     try:
+        started += [worker] if worker else []
         while not stop.is_set():
             try:
                 task = chunks.get_nowait()
             except queue.Empty:
                 return
             results = _ask(worker, task) if worker else None
+            if results is None and stop.is_set():
+                return
             if results is None:
                 _end(worker)
                 worker = None

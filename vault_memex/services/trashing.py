@@ -15,7 +15,6 @@ from vault_memex.services.numbering import Numbering
 from vault_memex.services.requests import PlannedWrite
 from vault_memex.store.journal import render_moment
 from vault_memex.store.trash import Tombstone, Trash
-from vault_memex.store.versions import Versions
 
 KEPT_DAYS = 30  # a deleted note can be restored at least so long
 _WHO = "Restoring and erasing deleted notes"
@@ -46,9 +45,7 @@ class Trashing:
         editing: Editing,
         numbering: Numbering,
         clock: Callable[[], datetime],
-        versions: Versions | None,
     ) -> None:
-        self._versions = versions
         self._config = config
         self._trash = trash
         self._editing = editing
@@ -71,10 +68,7 @@ class Trashing:
     def purge(self, ref: str) -> Trashed:
         """Erase a note from the trash for good; its tombstone stays, so that its number is never given again."""
         now = render_moment(self._clock())
-        erased = self._apply(ref, lambda stone: self._trash.plan_purge(stone, find_actor(self._config), now))
-        if self._versions is not None and erased.note_id is not None:
-            self._versions.forget(erased.note_id)
-        return erased
+        return self._apply(ref, lambda stone: self._trash.plan_purge(stone, find_actor(self._config), now))
 
     def purge_old(self) -> tuple[Trashed, ...]:
         """Erase what was deleted more than thirty days ago."""

@@ -200,18 +200,12 @@ class Transactor:
             self._reverse(intent, intent_file)
             raise
         self._checkpoint("journalled")
-        self._keep_versions(event, steps)
+        if stores.versions is not None:
+            stores.versions.follow(event, steps, stores.ids.number_of)
         queued = self._finish(event, intent_file, applied, book)
         for kept, step in displaced:
             stores.sweeper.keep(kept, stores.files.root / step.path, step.before)
         return Applied(event, applied, "queued" if queued else "off"), queued
-
-    def _keep_versions(self, event: JournalEvent, steps: Sequence[Step]) -> None:
-        versions = self.stores.versions
-        for step in steps if versions else ():
-            number = self.stores.ids.number_of(step.path) if step.old and step.kind != "move" else None
-            if versions and number is not None:
-                versions.keep(number, event.id, step.old)
 
     def _apply_steps(self, steps: tuple[Step, ...]) -> list[tuple[Path, Step]]:
         displaced: list[tuple[Path, Step]] = []

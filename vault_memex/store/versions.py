@@ -10,9 +10,12 @@ import contextlib
 import os
 import re
 import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from vault_memex.store.disk import remove_quietly
+from vault_memex.store.journal import JournalEvent
+from vault_memex.store.steps import Step
 
 KEPT = 20
 _NAME = re.compile(r"(\d+)\.md")
@@ -23,6 +26,15 @@ class Versions:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    def follow(self, event: JournalEvent, steps: Sequence[Step], number_of: Callable[[str], int | None]) -> None:
+        """Keep what the steps of an event replaced, or forget the note that it erased."""
+        if event.op == "erased" and event.note_id is not None:
+            self.forget(event.note_id)
+        for step in steps:
+            number = number_of(step.path) if step.old and step.kind != "move" else None
+            if number is not None:
+                self.keep(number, event.id, step.old)
 
     def keep(self, note: int, event: int, data: bytes) -> None:
         """Keep what the note said before the event, and of this note no more than the last 20."""
