@@ -16,7 +16,7 @@ from tests.conftest import OpenVault
 from tests.server.conftest import Call, serve_command, text_of
 from vault_memex.errors import InvalidArgument
 from vault_memex.server.app import build_server
-from vault_memex.server.instructions import LIMIT
+from vault_memex.server.instructions import LIMIT, NAMES
 from vault_memex.server.profiles import PROFILES
 from vault_memex.server.tools import ALL_TOOLS, find_callable, find_tools
 from vault_memex.vault import Vault
@@ -117,7 +117,8 @@ async def test_instructions_name_advertised_tools_only_and_stay_short(
         assert len(said) <= LIMIT
         assert "Search it before you answer" in said
         assert said.endswith(".\n")  # a sentence is never cut
-        assert ("Save without being asked" in said) == (role == "agent")
+        keeping = {*NAMES["keeping"]} & {spec.name for spec in listed}
+        assert bool(keeping) == ("Save without being asked" in said)
 
 
 async def test_instructions_and_description_hold_the_rule_for_the_layer_and_what_to_do_before_a_save(
