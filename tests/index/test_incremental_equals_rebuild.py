@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tests.index.indexed_vault import IndexedVault, dump, put_back_mtime
 from vault_memex.core.changes import Signature
+from vault_memex.store import catalogue_write
 
 FOLDERS = ("", "a", "a/b", "é")
 NAMES = ("x", "y", "X", "note.md", "ü", "ü")  # the last two differ in Unicode form alone
@@ -64,11 +65,14 @@ class Files(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(catalogue_write, "LARGE_BATCH", 1)  # names are kept from any batch to the next
         self.vault = IndexedVault(self.folder, clock=iter(range(0, 10**9, 60)).__next__)
         self.settled = True
 
     def teardown(self) -> None:
         self.vault.close()
+        self.patch.undo()
         shutil.rmtree(self.folder)
 
     @initialize()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from vault_memex.core.changes import Signature
 from vault_memex.core.links import link_key
 from vault_memex.core.match_plan import MatchPlan
+from vault_memex.store import catalogue_write
 from vault_memex.store.catalogue import Catalogue, WordHit
 from vault_memex.store.catalogue_links import find_names
 from vault_memex.store.indexed import Batch, IndexedLink, IndexedNote, IndexedPassage, Touch, WordFields
@@ -42,6 +44,24 @@ def resolved(catalogue: Catalogue, path: str) -> list[str | None]:
 
 
 # -- links
+
+
+@pytest.mark.parametrize("announced", [False, True])
+def test_names_kept_between_large_batches_are_not_those_before_another_process_wrote(
+    catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, announced: bool
+) -> None:
+    monkeypatch.setattr(catalogue_write, "LARGE_BATCH", 1)
+    catalogue.apply(Batch([note("a.md", "b", "c"), note("c.md")]))
+    catalogue.apply(Batch([note("a.md", "b", "c")]))
+    with closing(Catalogue.open(tmp_path)) as other:
+        if announced:
+            other.announce(["b.md"])
+        else:
+            other.apply(Batch([note("b.md")], deletes=["c.md"]))
+
+    catalogue.apply(Batch([note("a.md", "b", "c")]))
+
+    assert ["b.md", "c.md" if announced else None] == resolved(catalogue, "a.md")
 
 
 def test_link_row_survives_create_delete_and_create_again_of_its_target(catalogue: Catalogue) -> None:

@@ -89,7 +89,12 @@ class Numbering:
 
     def take(self, path: str, revision: str) -> int:
         """Give the next number to a note about to be written; the line is on disk before the note is."""
-        return self._ids.assign([(path, revision)], self._now(), above=self.next_number() - 1)[0]
+        before = self._ids.numbers()
+        (number,) = self._ids.assign([(path, revision)], self._now(), above=self.next_number() - 1)
+        since, known = self._listed
+        if known is before:  # one more is listed now, and none less
+            self._listed = since, self._ids.numbers()
+        return number
 
     def take_all(self, notes: Sequence[tuple[str, str]]) -> None:
         """Give the numbers from `next_number` on to notes, as (path, revision), about to be written."""

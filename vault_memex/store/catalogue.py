@@ -56,6 +56,7 @@ class Catalogue:
         self._connections = connections
         self._reading = connections.reading
         self._transaction = connections.transaction
+        self._names = links.KeptNames()
 
     @classmethod
     def open(cls, folder: Path, fingerprint: str = "") -> Catalogue:
@@ -132,8 +133,12 @@ class Catalogue:
 
     def apply(self, batch: Batch) -> Applied:
         """Bring the catalogue up to the batch in one transaction, links of other notes included."""
-        with self._transaction() as db:
-            return write.apply_batch(db, batch)
+        try:
+            with self._transaction() as db:
+                return write.apply_batch(db, batch, self._names)
+        except BaseException:
+            self._names.forget()
+            raise
 
     def announce(self, paths: Iterable[str]) -> None:
         """Make notes known by name before they are read, so that links to them resolve at once."""

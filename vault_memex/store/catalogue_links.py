@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vault_memex.core.links import resolve_link
-from vault_memex.core.text import base_of, name_key, without_md
+from vault_memex.core.text import base_of, folder_of, name_key, without_md
 from vault_memex.store.indexed import IndexedNote
 
 
@@ -61,6 +61,11 @@ class LinkResolver:
         self._db = db
         self._paths: dict[str, Sequence[str]] = {}
         self._ids: dict[str, int] = {}
+        self._found: dict[tuple[str, str], tuple[int | None, bool]] = {}  # by target and folder of the source
+
+    def use(self, db: sqlite3.Connection) -> None:
+        """Look names up through this connection from now on."""
+        self._db = db
 
     def find_files(self, key: str) -> Sequence[str]:
         """Return the paths of all files whose base name has the key."""
@@ -72,12 +77,51 @@ class LinkResolver:
 
     def resolve(self, target: str, source: str) -> tuple[int | None, bool]:
         """Return the id of the file that the link leads to, if any, and whether others answer as well."""
+        if not target:
+            return self._resolve(target, source)
+        place = target, folder_of(source)
+        found = self._found.get(place)
+        if found is None:
+            found = self._found[place] = self._resolve(target, source)
+        return found
+
+    def _resolve(self, target: str, source: str) -> tuple[int | None, bool]:
         found = resolve_link(target, source, self.find_files)
         if found.path is None:
             return None, False
         if found.path not in self._ids:  # a link to its own note
             self._ids.update(self._db.execute("SELECT path, id FROM files WHERE path = ?", (found.path,)))
         return self._ids.get(found.path), bool(found.candidates)
+
+
+class KeptNames:
+    """A resolver from one large batch to the next, for as long as no file comes, goes or gets another name."""
+
+    def __init__(self) -> None:
+        self._resolver: LinkResolver | None = None
+        self._state: tuple[int, int] | None = None
+
+    def take(self, db: sqlite3.Connection, revision: int) -> LinkResolver:
+        """Return the resolver that was kept, if the catalogue is still as it was; else a new one."""
+        kept, state = self._resolver, self._state
+        self.forget()
+        if kept is not None and state == (revision, _find_last_file(db)):
+            kept.use(db)
+            return kept
+        return LinkResolver(db)
+
+    def keep(self, db: sqlite3.Connection, revision: int, resolver: LinkResolver) -> None:
+        """Keep a resolver that was made after the last change of names up to this revision."""
+        self._resolver, self._state = resolver, (revision, _find_last_file(db))
+
+    def forget(self) -> None:
+        """Keep nothing."""
+        self._resolver = self._state = None
+
+
+def _find_last_file(db: sqlite3.Connection) -> int:
+    """Return the highest number of a file: announced ones make no revision."""
+    return int(db.execute("SELECT ifnull(max(id), 0) FROM files").fetchone()[0])
 
 
 def find_names(path: str) -> set[str]:

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from vault_memex.core.changes import Signature
 from vault_memex.core.text import base_of, name_key
-from vault_memex.store.catalogue_links import LinkResolver, find_names, insert_links, resolve_again
+from vault_memex.store.catalogue_links import KeptNames, LinkResolver, find_names, insert_links, resolve_again
 from vault_memex.store.indexed import Applied, Batch, IndexedNote, Touch
 
 REMOVED_LIMIT = 20_000
+LARGE_BATCH = 100  # notes; another one is likely to follow
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -25,8 +26,11 @@ class _Row(NamedTuple):
     signature: Signature
 
 
-def apply_batch(db: sqlite3.Connection, batch: Batch) -> Applied:
-    """Bring the tables up to the batch. Links anywhere in the vault that it concerns are resolved again."""
+def apply_batch(db: sqlite3.Connection, batch: Batch, kept: KeptNames) -> Applied:
+    """Bring the tables up to the batch. Links anywhere in the vault that it concerns are resolved again.
+
+    `kept` is what large batches leave to each other; it is to be forgotten when the transaction fails.
+    """
     revision = get_revision(db) + 1
     skipped = _find_skipped(db, batch)
     names: set[str] = set()  # link keys whose files came or went
@@ -42,7 +46,7 @@ def apply_batch(db: sqlite3.Connection, batch: Batch) -> Applied:
     upserts = [note for note in batch.upserts if note.path not in skipped]
     ids, added = _write_files(db, upserts)
     names |= added
-    resolver = LinkResolver(db)
+    resolver = LinkResolver(db) if names else kept.take(db, revision - 1)
     for note in upserts:
         _write_note(db, ids[note.path], note, revision, resolver)
     resolve_again(db, names, resolver)
@@ -53,6 +57,9 @@ def apply_batch(db: sqlite3.Connection, batch: Batch) -> Applied:
     if attachments_changed:
         _set_meta(db, "attachments", revision)
     _trim_removed(db, revision)
+    kept.forget()
+    if len(upserts) >= LARGE_BATCH:
+        kept.keep(db, revision, resolver)
     return Applied(revision, tuple(sorted(skipped)))
 
 
