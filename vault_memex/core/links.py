@@ -187,7 +187,15 @@ def resolve_link(target: str, source: str, find_files: FindFiles) -> LinkTarget:
     return LinkTarget(None)
 
 
+_NOTHING = LinkTarget(None)
+
+
 def _resolve(wanted: str, source: str, find_files: FindFiles) -> LinkTarget:
+    if "/" not in wanted and wanted not in (".", ".."):  # as most links are written
+        key = name_key(wanted)
+        files = find_files(key) if key else ()
+        if len(files) <= 1:
+            return LinkTarget(files[0]) if files else _NOTHING
     segments = wanted.split("/")
     rooted = wanted.startswith("/")
     if rooted:
