@@ -77,7 +77,7 @@ class WriteHints:
 
     links: tuple[LinkHint, ...] = ()  # notes named and not linked, with a patch that links them
     tags: tuple[TagHint, ...] = ()  # in use elsewhere, their words stand in the text
-    near: tuple[SimilarHint, ...] = ()  # other notes about the same
+    near: tuple[SimilarHint, ...] = ()  # of a new note: others about the same
 
 
 @dataclass(frozen=True, slots=True)
