@@ -286,6 +286,23 @@ def test_an_edit_hints_only_at_what_it_brought_in(folder: Path, both: Opened) ->
     assert ["People/Tomas Brandt.md"] == [hint.path for hint in hints_of(answer).links]
 
 
+def test_what_an_edit_brought_in_is_hinted_at_however_much_was_there_to_hint_at(
+    folder: Path, both: Opened
+) -> None:
+    names = [f"Jisoo Han {n}" for n in "ABCDEFG"]
+    for name in (*names, "Tomas Brandt"):
+        write(folder, f"People/{name}.md", "A potter.", tags="[wood-firing]")
+    write(folder, "Plan.md", "\n\n".join(f"Ask {name} about firing." for name in names), layer="state")
+
+    patch = parse_patch(
+        [{"find": "Ask Jisoo Han D about", "replace": "Then a wood firing with Tomas\nBrandt, about"}]
+    )
+    hints = hints_of(both(folder).editing.edit(EditRequest("Plan", patch=patch)))
+
+    assert ["Tomas Brandt.md"] == [hint.path.rpartition("/")[2] for hint in hints.links]
+    assert ["wood-firing"] == [hint.tag for hint in hints.tags]
+
+
 class Late(MeaningHere):
     """Is busy for the first waits of a question."""
 

@@ -123,15 +123,17 @@ def _find_names(note: NoteRecord) -> frozenset[str]:
     return frozenset((note.title, stem_of(note.path), *note.aliases))
 
 
-def find_link_hints(text: str, path: str, linked: Collection[str], titles: TitleIndex) -> tuple[LinkHint, ...]:
+def find_link_hints(
+    text: str, path: str, linked: Collection[str], titles: TitleIndex, before: str = ""
+) -> tuple[LinkHint, ...]:
     """Return notes mentioned in a note's text and not linked from it, with patches; in order of position.
 
     Not looked at are headings, code, HTML, mathematics, links and their texts. `linked` holds the paths that the
-    note links to already.
+    note links to already. Of a text that was another `before`, only the lines that are new are looked at.
     """
     hints: dict[str, LinkHint] = {}
     patched = text
-    for note, span in titles.find_mentions(text, find_prose(text)):
+    for note, span in titles.find_mentions(text, find_new_prose(text, before)):
         if note.path == path or note.path in linked or note.path in hints or _in_address(text, span):
             continue
         patch = _plan_link(text, span, titles.render_target(note))
@@ -141,6 +143,22 @@ def find_link_hints(text: str, path: str, linked: Collection[str], titles: Title
             if len(hints) == LINKS_SHOWN:
                 break
     return tuple(hints.values())
+
+
+def find_new_prose(text: str, before: str) -> Sequence[Span]:
+    """Return the running text in the lines of a text that it had not before, in order."""
+    prose = find_prose(text)
+    if not before:
+        return prose
+    known, new, at = set(before.splitlines()), list[Span](), 0
+    for line, whole in zip(text.splitlines(), text.splitlines(keepends=True), strict=True):
+        end = at + len(whole)
+        if line not in known:
+            start = new.pop().start if new and new[-1].end == at else at
+            new.append(Span(start, end))
+        at = end
+    cut = ((max(part.start, line.start), min(part.end, line.end)) for line in new for part in prose)
+    return [Span(start, end) for start, end in cut if start < end]
 
 
 def occurs_once(text: str, find: str) -> bool:
@@ -202,12 +220,15 @@ class TagIndex:
                 self._tags.setdefault(phrase, tag)
         self._phrases = PhraseIndex(self._tags, loose=True)
 
-    def find_tags(self, text: str, own: Collection[str]) -> tuple[TagHint, ...]:
-        """Return tags whose words stand in a note's prose and that it does not have, the most used first."""
+    def find_tags(self, text: str, own: Collection[str], before: str = "") -> tuple[TagHint, ...]:
+        """Return tags whose words stand in a note's prose and that it does not have, the most used first.
+
+        Of a text that was another `before`, only the lines that are new are looked at.
+        """
         have = {name_key(tag) for tag in own}
         have |= {parent for tag in have for parent in _find_parents(tag)}
         found: dict[str, TagHint] = {}
-        for occurrence in self._phrases.find_in(text, find_prose(text)):
+        for occurrence in self._phrases.find_in(text, find_new_prose(text, before)):
             tag = self._tags[occurrence.phrase]
             if name_key(tag) not in have:
                 found.setdefault(tag, TagHint(tag, self._counts[tag]))

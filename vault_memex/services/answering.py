@@ -142,8 +142,8 @@ class Answering:
         """
         linked = {row.path for row in self._catalogue.find_links(note.path) if row.path is not None}
         rewritable = self._role == "owner" or note.layer not in ("past", "rule")
-        links = self._names.find_link_hints(snapshot, text, note.path, linked) if rewritable else ()
-        tags = self._names.find_tag_hints(snapshot, text, note.tags)
+        links = self._names.find_link_hints(snapshot, text, note.path, linked, before) if rewritable else ()
+        tags = self._names.find_tag_hints(snapshot, text, note.tags, before)
         known = (
             {hint.tag for hint in self._names.find_tag_hints(snapshot, before, note.tags)}
             if before and tags

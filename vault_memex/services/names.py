@@ -50,16 +50,18 @@ class Names:
             return tuple(tags), folder
 
     def find_link_hints(
-        self, snapshot: Snapshot, text: str, path: str, linked: Collection[str]
+        self, snapshot: Snapshot, text: str, path: str, linked: Collection[str], before: str = ""
     ) -> tuple[LinkHint, ...]:
         """Return notes that a text names and does not link, with patches that apply to it."""
         head = _cut(text)
         with self._lock:
             titles = self._follow(snapshot)
-            hints = find_link_hints(head, path, linked, titles)
+            hints = find_link_hints(head, path, linked, titles, before)
         return tuple(hint for hint in hints if len(head) == len(text) or occurs_once(text, hint.find))
 
-    def find_tag_hints(self, snapshot: Snapshot, text: str, own: Collection[str]) -> tuple[TagHint, ...]:
+    def find_tag_hints(
+        self, snapshot: Snapshot, text: str, own: Collection[str], before: str = ""
+    ) -> tuple[TagHint, ...]:
         """Return tags in use whose words stand in a text and that its note does not have."""
         with self._lock:
             self._follow(snapshot)
@@ -70,7 +72,7 @@ class Names:
                     self._tags = telling, TagIndex(self._uses)
             assert self._tags is not None
             uses = self._uses
-            hints = self._tags[1].find_tags(_cut(text), own)
+            hints = self._tags[1].find_tags(_cut(text), own, before)
             return tuple(replace(hint, notes=uses.get(hint.tag, hint.notes)) for hint in hints)
 
     def _follow(self, snapshot: Snapshot) -> TitleIndex:
