@@ -39,6 +39,7 @@ def private_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VAULT_MEMEX_CACHE_DIR", str(tmp_path / "cache"))
     for name in ("VAULT", "CONNECTION", "ROLE", "POLICY", "TOOLS", "COMMIT", "MODEL", "SEARCH_PROFILE"):
         monkeypatch.delenv(f"VAULT_MEMEX_{name}", raising=False)
+    monkeypatch.delenv("MEMORY_FILE_PATH", raising=False)
 
 
 @pytest.fixture

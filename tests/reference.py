@@ -84,7 +84,7 @@ CLI_HEAD = f"""\
 # Command line
 
 `vault-memex COMMAND --help` says the same. Results are on standard output, progress and errors on standard error.
-Status 0: done. 1: `search` or `graph show` found nothing, or `doctor` found something to mend. 2: an error you can
+Status 0: done. 1: `search` or `graph show` found nothing, `graph import` skipped lines, or `doctor` found something to mend. 2: an error you can
 mend; it is one line. 130: interrupted.
 
 ```sh

@@ -32,9 +32,7 @@ from vault_memex.services.editing import Editing
 from vault_memex.services.flashbacks import Flashbacks, Surfaced
 from vault_memex.services.history import History
 from vault_memex.services.inferences import Inferences
-from vault_memex.services.knowledge import Knowledge
-from vault_memex.services.knowledge_order import RelationOrder
-from vault_memex.services.knowledge_view import KnowledgeView
+from vault_memex.services.knowledge import open_knowledge
 from vault_memex.services.names import Names
 from vault_memex.services.nearby import Nearby
 from vault_memex.services.numbering import Numbering
@@ -259,13 +257,14 @@ class Vault:
             snapshot=self.snapshot,
             clock=clock,
         )
-        self.knowledge = Knowledge(
+        self.knowledge = open_knowledge(
             config=self.config,
             files=files,
-            view=KnowledgeView(self.catalogue, self.snapshot, RelationOrder(self.transactor.stores.journal)),
+            catalogue=self.catalogue,
+            transactor=self.transactor,
             editing=self.editing,
             numbering=self.numbering,
-            trash=self.trash,
+            snapshot=self.snapshot,
             clock=clock,
             indexing=self.background.wait_complete,
         )
@@ -315,6 +314,7 @@ class Vault:
     def start(self, delay: float = 0.0) -> None:
         """Begin watching, indexing and embedding in the background; see `Background.start`."""
         self.background.start(delay)
+        self.knowledge.start()
 
     def _recover(self) -> None:
         self.transactor.recover()

@@ -179,6 +179,22 @@ def _add_graph(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     group = commands.add_parser("graph", help=help_text, description=help_text)
     parts = group.add_subparsers(metavar="PART", required=True)
     _add_graph_show(parts)
+    _add_graph_files(parts)
+
+
+def _add_graph_files(parts: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    help_text = "Make notes of the entities in a file of the reference memory server that the vault lacks."
+    taking = _command(parts, "import", help_text, module="graph_file")
+    taking.add_argument(
+        "file", metavar="FILE", help="memory.jsonl, or the memory.json of early versions; - for input"
+    )
+    taking.set_defaults(part="import")
+    giving = _command(parts, "export", "Write the knowledge graph as such a file.", module="graph_file")
+    giving.add_argument(
+        "file", nargs="?", default="-", metavar="FILE", help="where to; standard output by default"
+    )
+    giving.add_argument("--ended", action="store_true", help="also what held only until a day that is over")
+    giving.set_defaults(part="export")
 
 
 def _add_graph_show(parts: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

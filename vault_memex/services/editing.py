@@ -100,7 +100,7 @@ class Editing:
         amended = self._reading.find_note(request.amends, writing=True)[0] if request.amends else None
         draft_path = find_free_path(self._files, self._snapshot(), folder, request.title, allow_namesake=True)
         comparison = self._duplicates.compare(request, draft_path, amended.path if amended else None)
-        with self._hold():
+        with self.hold():
             self._numbering.number_all()
             path = find_free_path(
                 self._files, self._snapshot(), folder, request.title, allow_namesake=request.allow_duplicate
@@ -144,7 +144,7 @@ class Editing:
             request = replace(request, title=tidy_title(request.title))
         for attempt in range(1, RETRIES + 1):
             try:
-                with self._hold():
+                with self.hold():
                     answer, before, after = self._edit_once(request)
                 return self._answering.advise_on_edit(answer, before, after)
             except StaleRevision:
@@ -236,7 +236,7 @@ class Editing:
 
     def retire(self, request: RetireRequest) -> WriteAnswer:
         """Move a note to the trash."""
-        with self._hold():
+        with self.hold():
             record, file, _ = self._reading.find_note(request.ref, writing=True)
             check_delete(record, self._config.role)
             self._numbering.number_all()
@@ -266,7 +266,7 @@ class Editing:
         check_role(self._config.role)
         for attempt in range(1, RETRIES + 1):
             try:
-                with self._hold():
+                with self.hold():
                     self._numbering.number_all()
                     planned = plan()
                     if planned is None:
@@ -285,7 +285,7 @@ class Editing:
     def approve_rule(self, ref: str) -> WriteAnswer:
         """Put a rule in force: `rule_status: canonical`. Only the person does, on the command line."""
         check_role(self._config.role, owner_only="Approving a rule")
-        with self._hold():
+        with self.hold():
             record, file, _ = self._reading.find_note(ref, writing=True)
             if record.layer != "rule":
                 raise InvalidArgument(
@@ -316,7 +316,7 @@ class Editing:
     # -- common
 
     @contextmanager
-    def _hold(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Hold the vault lock; the vault is there, so that nothing is written into the hole it left."""
         with self._transactor.stores.lock.hold():
             self._files.check_root()

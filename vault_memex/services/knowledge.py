@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -11,8 +13,9 @@ from vault_memex.config import Config
 from vault_memex.core.changes import Change, FileEdit, WriteFile
 from vault_memex.core.property_edit import render_note
 from vault_memex.core.revision import revision_of
+from vault_memex.core.snapshot import Snapshot
 from vault_memex.core.text import render_line, stem_of
-from vault_memex.errors import IndexUnusable
+from vault_memex.errors import IndexUnusable, MemexError
 from vault_memex.memory.knowledge import ENTITY_TYPE, LOOSE, LOOSE_VALUE
 from vault_memex.memory.knowledge_edit import has_prose, plan_no_entity, render_body
 from vault_memex.memory.knowledge_graph import Graph
@@ -20,19 +23,50 @@ from vault_memex.services.actor import find_actor
 from vault_memex.services.edit_plan import MAX_CHANGE_TITLE
 from vault_memex.services.editing import Editing
 from vault_memex.services.knowledge_draft import Draft, NewNote
-from vault_memex.services.knowledge_order import DETAIL, KIND
+from vault_memex.services.knowledge_mirror import Mirror, find_missing
+from vault_memex.services.knowledge_order import DETAIL, KIND, RelationOrder
 from vault_memex.services.knowledge_plan import Planner
 from vault_memex.services.knowledge_requests import GraphEdit, GraphEdited, check_edit_texts
 from vault_memex.services.knowledge_view import KnowledgeView
 from vault_memex.services.numbering import Numbering
 from vault_memex.services.requests import PlannedWrite
+from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.journal import render_moment
-from vault_memex.store.transaction import Applied
+from vault_memex.store.memory_file import find_memory_file
+from vault_memex.store.transaction import Applied, Transactor
 from vault_memex.store.trash import Trash
+
+log = logging.getLogger(__name__)
 
 REASON = "Deleted from the knowledge graph"
 LOOSE_TEXT = "Relations of names that are no entities yet."
+
+
+def open_knowledge(
+    *,
+    config: Config,
+    files: VaultFiles,
+    catalogue: Catalogue,
+    transactor: Transactor,
+    editing: Editing,
+    numbering: Numbering,
+    snapshot: Callable[[], Snapshot],
+    clock: Callable[[], datetime],
+    indexing: Callable[[], str | None],
+) -> Knowledge:
+    """Return the graph of a vault, with the file that mirrors it where MEMORY_FILE_PATH names one."""
+    return Knowledge(
+        config=config,
+        files=files,
+        view=KnowledgeView(catalogue, snapshot, RelationOrder(transactor.stores.journal)),
+        editing=editing,
+        numbering=numbering,
+        trash=Trash(files),
+        clock=clock,
+        indexing=indexing,
+        mirror=Mirror(find_memory_file(files.root), catalogue),
+    )
 
 
 class Knowledge:
@@ -49,6 +83,7 @@ class Knowledge:
         trash: Trash,
         clock: Callable[[], datetime],
         indexing: Callable[[], str | None],
+        mirror: Mirror,
     ) -> None:
         self._config = config
         self._files = files
@@ -57,12 +92,57 @@ class Knowledge:
         self._trash = trash
         self._clock = clock
         self._indexing = indexing
+        self._mirror = mirror
+        self._taking = threading.RLock()
         self.view = view
+
+    def start(self) -> None:
+        """Take in the file that mirrors the graph, beside the first answers; later calls do what is left of it."""
+        if self._mirror.file is not None:
+            threading.Thread(target=self._start, name="memory-file", daemon=True).start()
+
+    def _start(self) -> None:
+        try:
+            self.take_in()
+        except MemexError as error:
+            log.warning("%s is not taken in yet: %s", self._mirror.file, error.message)
 
     def read(self) -> Graph:
         """Return the whole graph, what ended included. Raises IndexUnusable while not all notes have been read."""
         self._check_whole()
+        self._take_in()
         return self.view.read()
+
+    def take_in(self) -> tuple[str, ...]:
+        """Add what the vault lacks of the file that mirrors it; return what could not be read there."""
+        self._check_whole()
+        return self._take_in()
+
+    def add_missing(self, wanted: Graph) -> int:
+        """Add what the vault lacks of a graph; return how many writes it took."""
+        self._check_whole()
+        parts = list(find_missing(self.view.read(), wanted))
+        for part in parts:
+            self._edit(part)
+        self._write_mirror()
+        return len(parts)
+
+    def _take_in(self) -> tuple[str, ...]:
+        if self._mirror.file is None or self._config.role == "reader":
+            return ()
+        with self._taking:
+            return self._mirror.take_in(self.view.read, self._edit)
+
+    def _write_mirror(self) -> tuple[str, ...]:
+        """Write the mirror anew; return what to say of it. The notes are written, so a fault is only told."""
+        try:
+            with self._editing.hold():
+                self._mirror.take_in(self.view.read, self._edit)
+                self._mirror.write(self.view.read(), self.today())
+        except MemexError as error:
+            log.warning("%s is not up to date: %s", self._mirror.file, error.message)
+            return (f"The notes are written, {self._mirror.file} is not: {error.message}",)
+        return ()
 
     def _check_whole(self) -> None:
         """Refuse to speak of the graph before all of it is known: what is missing would seem never to have been."""
@@ -78,6 +158,13 @@ class Knowledge:
         """Make all of the changes in one write, or none. What is there already, or not there, is no error."""
         check_edit_texts(edit)
         self._check_whole()
+        self._take_in()
+        done = self._edit(edit)
+        if self._mirror.file is None:
+            return done
+        return replace(done, notes=(*done.notes, *self._write_mirror()))
+
+    def _edit(self, edit: GraphEdit) -> GraphEdited:
         done = GraphEdited()
 
         def plan() -> PlannedWrite | None:

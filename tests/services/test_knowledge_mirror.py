@@ -1,0 +1,181 @@
+"""The file of the reference memory server beside a vault: taken in, mirrored, never thinned out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import OpenVault, shared
+from vault_memex.errors import InvalidArgument, MemexError
+from vault_memex.memory.knowledge import Observation
+from vault_memex.memory.knowledge_graph import Entity, Graph, Relation, Triple
+from vault_memex.memory.memory_file import parse_memory_file, render_memory_file
+from vault_memex.server.graph_profile import TOOLS
+from vault_memex.services.knowledge_requests import GraphEdit
+from vault_memex.store.memory_file import find_memory_file
+
+ADA = '{"type":"entity","name":"Ada","entityType":"person","observations":["tea"]}\n'
+KNOWS = '{"type":"relation","from":"Ada","to":"Bob","relationType":"knows"}\n'
+BOB = Entity("Bob", "person")
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMORY_FILE_PATH", str(tmp_path / "memory.jsonl"))
+    return tmp_path / "memory.jsonl"
+
+
+def names(graph: Graph) -> list[str]:
+    return [entity.name for entity in graph.entities]
+
+
+def test_what_the_vault_lacks_is_taken_in_and_every_write_is_mirrored(
+    folder: Path, file: Path, opening: OpenVault
+) -> None:
+    file.write_text(ADA + KNOWS, encoding="utf-8")
+    vault = opening(folder)
+
+    assert ["Ada"] == names(vault.knowledge.read())
+    vault.knowledge.edit(GraphEdit(entities=(BOB,)))
+
+    bob = '{"type":"entity","name":"Bob","entityType":"person","observations":[]}\n'
+    assert ADA + bob + KNOWS == file.read_text(encoding="utf-8")
+    assert (folder / "entities/person/Ada.md").exists()
+
+
+def test_lines_and_keys_that_are_not_ours_are_kept(folder: Path, file: Path, opening: OpenVault) -> None:
+    extra = '{"type":"entity","name":"Eve","entityType":"spy","observations":[],"age":7}'
+    bad = ["{broken", '{"type":"note","x":1}', '{"type":"entity","name":5}', "[1]"]
+    file.write_bytes(b"\xef\xbb\xbf" + "\r\n".join([extra, *bad, KNOWS.strip() + ADA.strip(), ""]).encode())
+    vault = opening(folder)
+
+    faults = vault.knowledge.take_in()
+    vault.knowledge.edit(GraphEdit(entities=(BOB,)))
+
+    assert ["line 2 is no JSON", *(f"line {n} is neither an entity nor a relation" for n in (3, 4, 5))] == list(
+        faults
+    )
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert (extra, bad) == (lines[0], lines[-4:])
+    assert ["Eve", "Ada", "Bob"] == names(vault.knowledge.read())
+
+
+def test_what_another_program_added_meanwhile_is_taken_in_and_what_was_deleted_stays_so(
+    folder: Path, file: Path, opening: OpenVault
+) -> None:
+    vault = opening(folder)
+    vault.knowledge.edit(GraphEdit(entities=(BOB,)))
+    with file.open("a", encoding="utf-8") as more:
+        more.write(ADA)
+
+    vault.knowledge.edit(GraphEdit(delete_entities=("Bob",)))
+
+    assert ADA == file.read_text(encoding="utf-8")
+    assert ["Ada"] == names(vault.knowledge.read())
+
+
+def test_a_note_deleted_by_hand_does_not_come_back(folder: Path, file: Path, opening: OpenVault) -> None:
+    vault = opening(folder)
+    vault.knowledge.edit(GraphEdit(entities=(BOB,)))
+    vault.close(patient=False)
+    (folder / "entities/person/Bob.md").unlink()
+
+    assert [] == names(opening(folder).knowledge.read())
+
+
+def test_a_link_stays_one(folder: Path, file: Path, opening: OpenVault, tmp_path: Path) -> None:
+    real = tmp_path / "elsewhere" / "graph.json"
+    file.symlink_to(real)
+
+    opening(folder).knowledge.edit(GraphEdit(entities=(BOB,)))
+
+    assert file.is_symlink()
+    assert '"Bob"' in real.read_text(encoding="utf-8")
+
+
+def test_a_mirror_that_cannot_be_written_is_told_and_the_notes_are_written(
+    folder: Path, file: Path, opening: OpenVault
+) -> None:
+    file.symlink_to(folder.parent / "missing" / ".." / "vault")  # not there to read, a folder to write
+
+    done = opening(folder).knowledge.edit(GraphEdit(entities=(BOB,)))
+
+    assert ["The notes are written"] == [note.partition(",")[0] for note in done.notes]
+    assert (folder / "entities/person/Bob.md").exists()
+
+
+def test_the_path_is_relative_to_the_vault_and_never_a_note(tmp_path: Path) -> None:
+    assert find_memory_file(tmp_path, {}) is None
+    assert tmp_path / "m.json" == find_memory_file(tmp_path, {"MEMORY_FILE_PATH": "m.json"})
+    assert Path.home() / "m.json" == find_memory_file(tmp_path, {"MEMORY_FILE_PATH": "~/m.json"})
+    with pytest.raises(InvalidArgument, match="would be a note"):
+        find_memory_file(tmp_path, {"MEMORY_FILE_PATH": "m.md"})
+
+
+def test_the_single_object_of_early_versions_is_read() -> None:
+    old = {
+        "entities": [{"name": "Ada", "entityType": "person", "observations": ["tea"]}, {"name": 1}],
+        "relations": [{"from": "Ada", "to": "Bob", "relationType": "knows"}],
+    }
+
+    read = parse_memory_file(json.dumps(old, indent=2))
+
+    assert parse_memory_file(ADA + KNOWS).graph == read.graph
+    assert ("entities[1] is neither an entity nor a relation",) == read.faults
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+GRAPHS = st.builds(
+    lambda entities, triples: Graph(
+        tuple(Entity(n, k, tuple(map(Observation, t))) for n, (k, t) in entities.items()),
+        tuple(Relation(Triple(*t)) for t in dict.fromkeys(triples)),
+    ),
+    st.dictionaries(TEXTS, st.tuples(TEXTS, st.lists(TEXTS, max_size=2)), max_size=3),
+    st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=3),
+)
+
+
+@given(GRAPHS)
+def test_a_file_that_was_written_is_read_as_it_was(graph: Graph) -> None:
+    read = parse_memory_file(render_memory_file(graph))
+
+    assert (graph, ()) == (read.graph, read.faults)
+
+
+@given(GRAPHS, st.text(max_size=30))
+def test_nothing_of_a_file_is_lost_by_writing_it_again(graph: Graph, junk: str) -> None:
+    first = parse_memory_file(render_memory_file(graph) + junk.replace("\n", " "))
+    text = render_memory_file(first.graph, first.extras, first.foreign)
+
+    again = parse_memory_file(text)
+    assert text == render_memory_file(again.graph, again.extras, again.foreign)
+    assert set(first.foreign) <= set(text.split("\n"))
+
+
+def steps_with_files() -> Iterator[tuple[dict[str, Any], str | None]]:
+    for step in json.loads(shared("cases/kg_golden.json").read_text(encoding="utf-8")):
+        yield step, step.get("file_after")
+
+
+def test_the_mirror_is_the_file_that_the_reference_writes(folder: Path, file: Path, opening: OpenVault) -> None:
+    vault = opening(folder)
+    tools = {tool.name: tool for tool in TOOLS}
+    compared = 0
+    for step, wanted in steps_with_files():
+        tool = tools.get(step["tool"])
+        try:
+            if tool is not None:
+                tool.run(vault, tool.parse_arguments(step["arguments"]))
+        except MemexError:
+            assert step["result"].get("isError")
+        if wanted:
+            compared += 1
+            assert wanted == file.read_text(encoding="utf-8").removesuffix("\n"), step["step"]
+
+    assert compared >= 8

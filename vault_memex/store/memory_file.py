@@ -1,0 +1,44 @@
+"""Reads and replaces the file that mirrors the knowledge graph, wherever the person has it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from vault_memex.errors import InvalidArgument
+from vault_memex.store.disk import NO_BEFORE, os_error_as_memex, sync_folder, write_temp
+
+VARIABLE = "MEMORY_FILE_PATH"
+
+
+def find_memory_file(root: Path, environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the file that MEMORY_FILE_PATH names, `~` expanded, relative to the vault; None when it is not set."""
+    named = environment.get(VARIABLE, "")
+    if not named:
+        return None
+    file = root / Path(named).expanduser()
+    if file.suffix.lower() == ".md" and root in file.parents:
+        raise InvalidArgument(VARIABLE, f"{VARIABLE} = {named!r} would be a note. Name a .json or .jsonl file.")
+    return file
+
+
+def read_memory_file(file: Path) -> bytes | None:
+    """Return the file's bytes, None when there is none."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise os_error_as_memex(error, str(file)) from error
+
+
+def replace_memory_file(file: Path, data: bytes) -> None:
+    """Put the data in place whole or not at all. A link stays one: the file that it leads to is replaced."""
+    real = Path(os.path.realpath(file))
+    try:
+        real.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(write_temp(real.parent, NO_BEFORE, data, real if real.exists() else None), real)
+        sync_folder(real.parent)
+    except OSError as error:
+        raise os_error_as_memex(error, str(file)) from error
