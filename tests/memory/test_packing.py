@@ -52,7 +52,7 @@ def test_working_memory_comes_first_then_strong_then_weak_and_rules() -> None:
         note("rule.md", say(3, 9), layer="rule"),
         note("strong.md", say(4, 9)),
         note("fallen.md", say(2, 9), validity="superseded", successor="strong.md"),
-        note("working.md", say(5, 9), strength="weak", working=True),
+        note("working.md", say(5, 9), strength="weak", working=True, leads=True),
     ]
     packed, frame = pack(notes)
 
@@ -165,7 +165,7 @@ def notes_to_pack(draw: st.DrawFn) -> list[NoteToPack]:
                 made,
                 title=draw(PATHS),
                 strength=draw(st.sampled_from(["strong", "weak"])),
-                working=draw(st.booleans()),
+                leads=draw(st.booleans()),
                 layer=draw(st.sampled_from([None, "past", "rule"])),
                 note_id=draw(st.none() | st.integers(1, 10**9)),
                 added_by=draw(st.just("") | PATHS),

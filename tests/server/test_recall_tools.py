@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.server.conftest import Call, text_of
@@ -73,16 +71,19 @@ async def test_filters_narrow_what_is_recalled(call: Call) -> None:
     assert all(ref.startswith("Studio/Log/") for ref in refs)
 
 
-async def test_working_memory_that_holds_comes_first(call: Call, sample: Path) -> None:
-    for title, until in (("Kiln today", "2999-01-01"), ("Kiln last year", "2025-01-01")):
-        body = "The kiln waits for its rope; ask about the delivery on Thursday."
+async def test_working_memory_that_holds_leads_a_pack_and_a_list_where_it_is_preferred(call: Call) -> None:
+    for title, until in (("Thursday", "2999-01-01"), ("A year ago", "2025-01-01")):
+        body = f"{title}: ask when the rope for the old kiln comes."
         saved = await call("save", title=title, body=body, layer="state", valid_until=until, allow_duplicate=True)
         assert not saved.is_error
 
-    text = text_of(await call("recall", query="kiln rope Thursday"))
+    async def find_first(**more: object) -> str:
+        text = text_of(await call("recall", query="kiln", **more))
+        return next(line.split("] 1. ")[1] for line in text.splitlines() if "] 1. " in line)
 
-    assert "1. strong · working · " in text
-    assert "Kiln today.md" in next(line for line in text.splitlines() if "] 1. " in line)
+    assert "Thursday.md" not in await find_first()
+    assert (await find_first(prefer_working=True)).startswith("strong · working · #")
+    assert "Thursday.md" in await find_first(max_tokens=2_000)
 
 
 WRONG: tuple[tuple[dict[str, object], str], ...] = (

@@ -1,6 +1,6 @@
 """A pack: the sections that answer best, of several notes, in a bounded space.
 
-Notes come in reading order: working memory that holds, then strong matches, then weak ones and rules (the assistant
+Notes come in reading order: working memory where it leads, then strong matches, then weak ones and rules (the assistant
 has those already); of each kind the better match first, where what no longer holds counts half. In that order each
 note gives its best section, then each its next best, as long as there is room. One note takes at most its share (in a
 tiny pack, what it takes to say anything), and a section that repeats one already chosen is left out.
@@ -45,6 +45,7 @@ class NoteToPack:
     updated: str = ""
     added_by: str = ""  # who wrote it, when that was not the person
     working: bool = False  # working memory that holds
+    leads: bool = False  # goes before everything else
     validity: str = ""  # superseded, expired, not_yet_valid; empty while it holds
     successor: str = ""  # path of what to read instead
     why: str = ""  # why it is here, when that was asked for
@@ -52,7 +53,7 @@ class NoteToPack:
     @property
     def place(self) -> int:
         """Where its kind stands in reading order."""
-        if self.working:
+        if self.leads:
             return 0
         return 1 if self.strength == "strong" and self.layer != "rule" else 2
 

@@ -135,6 +135,8 @@ def _find_order(found: Candidates, request: RecallRequest) -> list[tuple[NoteToP
         _build_note(found.records[path], note, strong.get(path), found.standings, explain=request.explain)
         for path, note in ranked.items()
     ]
+    if request.prefer_working or request.max_tokens is not None:
+        notes = [replace(note, leads=True) if note.working else note for note in notes]
     return [(note, ranked[note.path]) for note in order_for_reading(notes)]
 
 
