@@ -13,7 +13,7 @@ from vault_memex.core.expression import Query, Word, check_terms, is_open_ended,
 from vault_memex.core.note import ParsedNote
 from vault_memex.core.outline import Outline
 from vault_memex.core.sections import find_section_at
-from vault_memex.core.snapshot import NoteRecord
+from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import Span, name_key, stem_of, without_md
 
 MOST_SCANNED = 200_000  # characters of one note in which words are looked for
@@ -90,20 +90,20 @@ def find_same_name(query: Query, record: NoteRecord, path_segments: bool = False
     return next((kind for kind, written in names if any(_name(one) == wanted for one in written)), None)
 
 
-def find_by_place_or_former_title(query: Query, records: Iterable[NoteRecord]) -> Iterator[NoteRecord]:
-    """Yield the notes with a folder or a former title that is called like the query; no search by words finds them."""
+def find_by_place_or_former_title(query: Query, snapshot: Snapshot) -> Iterator[str]:
+    """Yield the notes with a folder, file or former title that is called like the query.
+
+    No search by words finds them for that.
+    """
     wanted = _name_of_query(query.text)
-    first = wanted.partition(" ")[0]
-    folders: dict[str, bool] = {}  # whether one on the way is called so
-    for record in records if wanted else ():
-        folder, _, base = record.path.rpartition("/")
-        called = folders.get(folder)
-        if called is None:
-            called = folders[folder] = wanted in map(_name, folder.split("/"))
-        if not called and (first in base.casefold() or not unicodedata.is_normalized("NFC", base)):
-            called = _name(without_md(base)) == wanted
-        if called or (record.former_titles and wanted in map(_name, record.former_titles)):
-            yield record
+    if not wanted:
+        return
+    for names in (snapshot.by_former_title_key, snapshot.by_title_key):
+        yield from (note.path for note in names.get(wanted, ()))
+    folders = {path.rpartition("/")[0] for path in snapshot.notes}
+    called = {folder for folder in folders if wanted in map(_name, folder.split("/"))}
+    if called:
+        yield from (path for path in snapshot.notes if path.rpartition("/")[0] in called)
 
 
 def count_words(query: Query, fields: Iterable[Sequence[str]]) -> int:

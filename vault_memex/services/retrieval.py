@@ -140,7 +140,7 @@ class Retrieval:
         if query.is_empty:
             found = _Found([_listed(note) for note in allowed.values()])
         else:
-            found = self._find(query, request, allowed, len(snapshot.notes))
+            found = self._find(query, request, allowed, snapshot)
         kept, strong = found.ranked, found.strong
         if strong is not None and request.mode == "strict":
             kept = [note for note in kept if note.path in strong]
@@ -191,7 +191,9 @@ class Retrieval:
 
     # -- finding
 
-    def _find(self, query: Query, request: SearchRequest, allowed: Mapping[str, NoteRecord], notes: int) -> _Found:
+    def _find(
+        self, query: Query, request: SearchRequest, allowed: Mapping[str, NoteRecord], snapshot: Snapshot
+    ) -> _Found:
         if request.mode == "exact" or (query.exact and request.mode == "hybrid"):
             exact = self._find_exact(query, allowed)
             return _Found(
@@ -203,7 +205,7 @@ class Retrieval:
         if query.exact or unavailable is not None:
             words = self._find_words(query, allowed)
         else:
-            wait = self._ask_near(request, allowed, notes)
+            wait = self._ask_near(request, allowed, len(snapshot.notes))
             words = self._find_words(query, allowed)  # while the other process looks for meaning
             recalled = self._guess_flashbacks(request, words, allowed)
             try:
@@ -214,9 +216,8 @@ class Retrieval:
         strong = None
         if request.mode == "strict" or request.strengths:
             known = {note.path for note in ranked}
-            others = (note for path, note in allowed.items() if path not in known)
-            named = find_by_place_or_former_title(query, others)
-            ranked = [*ranked, *(_listed(note, "related") for note in named)]
+            named = dict.fromkeys(find_by_place_or_former_title(query, snapshot))
+            ranked = [*ranked, *(_listed(allowed[p], "related") for p in named if p in allowed and p not in known)]
             strong = self._find_strong(query, ranked, allowed)
         is_cut = max(len(words.any_word), len(words.beginnings)) >= WORD_DEPTH
         return _Found(ranked, unavailable, strong, recalled, is_cut)
