@@ -144,6 +144,7 @@ class _Packer:
         self._measure = measure
         self._sizes: dict[str, int] = {}
         self._said: list[tuple[str, frozenset[tuple[str, ...]]]] = []
+        self._shingles: dict[tuple[str, Span], frozenset[tuple[str, ...]]] = {}
         self.chosen: dict[str, PackedNote] = {}
         self.repeated: dict[str, str] = {}
         self.no_room: list[str] = []
@@ -187,7 +188,7 @@ class _Packer:
             packed, size = shorter, self._measure(shorter)
         self.chosen[note.path] = packed
         self._sizes[note.path] = size
-        self._said.append((note.path, build_shingles(_text(note, section.span))))
+        self._said.append((note.path, self._find_shingles(note, section)))
         return True
 
     def _cut(self, held: PackedNote, part: Part, room: int) -> PackedNote | None:
@@ -213,10 +214,15 @@ class _Packer:
         least = self._measure(PackedNote(note, ())) + 4 * SHORTEST_CUT  # of that, some names its section
         return min(room, max(self._bounds.note_quarters, least))
 
+    def _find_shingles(self, note: NoteToPack, section: Section) -> frozenset[tuple[str, ...]]:
+        key = (note.path, section.span)
+        if key not in self._shingles:
+            self._shingles[key] = build_shingles(_text(note, section.span))
+        return self._shingles[key]
+
     def _find_twin(self, note: NoteToPack, section: Section) -> str | None:
         """Return the note that says the same already."""
-        text = _text(note, section.span)
-        own = build_shingles(text)
+        own = self._find_shingles(note, section)
         for path, said in self._said:
             if path != note.path and own and len(own & said) >= REPEATED_SHARE * len(own):
                 return path
