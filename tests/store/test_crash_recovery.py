@@ -15,6 +15,7 @@ from tests.store.conftest import put, visible_files
 from tests.store.crash_child import NEW, OLD, SCENARIOS, open_plain
 from vault_memex.core.changes import Change, WriteFile
 from vault_memex.core.revision import revision_of
+from vault_memex.store.disk import exchange_names
 from vault_memex.store.intents import parse_intent
 from vault_memex.store.transaction import Transactor
 
@@ -110,6 +111,23 @@ def test_what_an_editor_wrote_into_the_displaced_file_becomes_a_conflict_copy(tm
     assert NEW == (vault / "A.md").read_bytes()
     assert [b"late words"] == [(vault / path).read_bytes() for path in recovered.conflicts]
     assert [] == list(vault.glob(".vmx-*"))
+
+
+def test_a_journal_line_whose_file_lost_its_new_name_with_the_power_is_taken_back(tmp_path: Path) -> None:
+    vault = template_of(tmp_path)
+    open_plain(vault).apply(Change("created", "E.md", "t", (WriteFile("E.md", b"e", None),)))
+    before = without_temps(vault)
+    crash_between(vault, "swap", "journalled")
+    (kept,) = vault.glob(".vmx-*.tmp")
+    assert exchange_names(kept, vault / "A.md")
+    one = open_plain(vault)
+
+    (recovered,) = one.recover()
+
+    assert "reversed" == recovered.outcome
+    assert before == visible_files(vault)
+    assert [1] == [event.id for event in one.stores.journal.read()]
+    assert 2 == one.apply(SCENARIOS["swap"]).event.id
 
 
 def test_a_torn_intent_means_nothing_was_done(tmp_path: Path) -> None:

@@ -24,25 +24,51 @@ Checkpoint = Callable[[str], None]
 """Called between the steps of a write with the step's name; tests stop a process there."""
 
 
+Wait = Callable[[], object]
+"""Called before the first name changes: returns when what must be on disk by then is there."""
+Sync = Callable[[Path], object]
+"""Makes the names in a folder durable, at once or as somebody else waits for it."""
+
+
 def no_checkpoint(step: str) -> None:
     """Do nothing: the checkpoint of every real run."""
     del step
 
 
-def create_file(file: Path, data: bytes, checkpoint: Checkpoint = no_checkpoint) -> None:
+def no_wait() -> None:
+    """Return at once: there is nothing to wait for."""
+
+
+def create_file(
+    file: Path,
+    data: bytes,
+    checkpoint: Checkpoint = no_checkpoint,
+    *,
+    ready: Wait = no_wait,
+    sync: Sync = sync_folder,
+) -> None:
     """Put a new file at a free name, durable. Raises FileExistsError; an existing file stays as it is."""
     temp = write_temp(file.parent, NO_BEFORE, data)
     checkpoint("temp written")
     try:
+        ready()
         rename_new(temp, file)
     except BaseException:
         remove_quietly(temp)
         raise
     checkpoint("renamed")
-    sync_folder(file.parent)
+    sync(file.parent)
 
 
-def swap_file(file: Path, data: bytes, before: str, checkpoint: Checkpoint = no_checkpoint) -> Path | None:
+def swap_file(
+    file: Path,
+    data: bytes,
+    before: str,
+    checkpoint: Checkpoint = no_checkpoint,
+    *,
+    ready: Wait = no_wait,
+    sync: Sync = sync_folder,
+) -> Path | None:
     """Replace a file that holds the revision `before`; return the hidden file that holds the old bytes.
 
     The name is swapped and what came out is hashed, so a save between look and swap shows: it is put back and
@@ -51,13 +77,14 @@ def swap_file(file: Path, data: bytes, before: str, checkpoint: Checkpoint = no_
     temp = write_temp(file.parent, before, data, like=file)
     checkpoint("temp written")
     try:
+        ready()
         swapped = exchange_names(temp, file)
     except BaseException:
         remove_quietly(temp)
         raise
     checkpoint("swapped")
     displaced = _check_displaced(file, temp, data, before) if swapped else _replace_compared(file, temp, before)
-    sync_folder(file.parent)
+    sync(file.parent)
     return displaced
 
 

@@ -32,7 +32,6 @@ class Intent:
     steps: tuple[Step, ...]
     folders: tuple[str, ...]  # outermost first
     machine: str  # a synced folder may show us another machine's intents
-    durable_folder: bool = False  # several files: then the intent's own name must be on disk too
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ class PendingFolder:
         self.folder = folder
 
     def write(self, intent: Intent) -> Path:
-        """Write the intent, durable, and return its file."""
+        """Write the intent and return its file. It is on disk after `sync`."""
         file = self.folder / f"{intent.event.id}.intent"
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         try:
@@ -104,15 +103,22 @@ class PendingFolder:
         try:
             try:
                 write_all(descriptor, render_intent(intent))
-                os.fsync(descriptor)
             finally:
                 os.close(descriptor)
-            if intent.durable_folder:
-                sync_folder(self.folder)
         except BaseException:
             remove_quietly(file)
             raise
         return file
+
+    def sync(self, file: Path, *, name: bool) -> None:
+        """Make an intent durable. Its `name` must be too where a change is of several files."""
+        descriptor = os.open(file, os.O_RDWR)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if name:
+            sync_folder(self.folder)
 
     def finish(self, file: Path, waits_for_commit: bool) -> Path | None:
         """Remove the intent of a change that is done and journalled, or keep it until its commit is made."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -137,6 +138,19 @@ class Journal:
             self._sizes[file.name] = size
             self._highest = max(self._highest, event.id)
         return file, size
+
+    def retract(self, event: JournalEvent) -> None:
+        """Take back the last line, if it is the event's: of a write that came to nothing and was never answered."""
+        file, line = self.folder / f"{event.at[:7]}.jsonl", render_event(event)
+        size = _size_of(file) - len(line)
+        if size < 0:
+            return
+        with file.open("r+b") as stream:
+            stream.seek(size)
+            if stream.read() == line:
+                stream.truncate(size)
+                os.fsync(stream.fileno())
+        self._sizes.pop(file.name, None)
 
     def read(self, since: datetime | None = None, until: datetime | None = None) -> tuple[JournalEvent, ...]:
         """Return events from `since` (inclusive) to `until` (exclusive), oldest first."""

@@ -46,6 +46,15 @@ def check_all_done(root: Path, steps: tuple[Step, ...]) -> bool:
     return all(_revision_at(root / path) == revision for path, revision in final.items())
 
 
+def check_undone(root: Path, steps: tuple[Step, ...]) -> bool:
+    """Whether a write of one file left it as it was: the name it swapped was lost with the power."""
+    return (
+        len(steps) == 1
+        and steps[0].kind in ("swap", "create")
+        and _revision_at(root / steps[0].path) == steps[0].before
+    )
+
+
 def reverse_steps(root: Path, steps: tuple[Step, ...], folders: tuple[str, ...], moment: float) -> Reversal:
     """Bring all files back to before the steps, last step first; remove our temporary files and new folders.
 

@@ -12,7 +12,17 @@ from vault_memex.core.changes import Change, MoveFile, RemoveFile, WriteFile
 from vault_memex.core.revision import revision_of
 from vault_memex.core.text import base_of, folder_of
 from vault_memex.errors import AlreadyExists, InvalidArgument, NotFound, NotWritable, PatchNoop, StaleRevision
-from vault_memex.store.atomic import Checkpoint, create_file, move_file, remove_file, swap_file, write_in_place
+from vault_memex.store.atomic import (
+    Checkpoint,
+    Sync,
+    Wait,
+    create_file,
+    move_file,
+    no_wait,
+    remove_file,
+    swap_file,
+    write_in_place,
+)
 from vault_memex.store.disk import find_read_only_reason, sync_folder
 from vault_memex.store.files import VaultFiles
 from vault_memex.store.names import find_name_fault, twin_key
@@ -79,16 +89,28 @@ def prepare_steps(files: VaultFiles, change: Change, internal: bool) -> tuple[St
     return tuple(steps)
 
 
-def apply_step(files: VaultFiles, step: Step, checkpoint: Checkpoint) -> Path | None:
-    """Do one step, durable; return the hidden file that holds the displaced bytes, if one was left."""
+def apply_step(
+    files: VaultFiles,
+    step: Step,
+    checkpoint: Checkpoint,
+    *,
+    ready: Wait = no_wait,
+    sync: Sync = sync_folder,
+) -> Path | None:
+    """Do one step, durable; return the hidden file that holds the displaced bytes, if one was left.
+
+    `ready` is waited for before anything can be seen to have changed. A write leaves the folder to `sync`.
+    """
     file = files.root / step.path
     if step.kind == "swap":
-        return swap_file(file, step.new, step.before, checkpoint)
+        return swap_file(file, step.new, step.before, checkpoint, ready=ready, sync=sync)
+    if step.kind != "create":
+        ready()
     if step.kind == "in_place":
         write_in_place(file, step.new, step.before, checkpoint)
     elif step.kind == "create":
         make_folders(files.root, folder_of(step.path))
-        create_file(file, step.new, checkpoint)
+        create_file(file, step.new, checkpoint, ready=ready, sync=sync)
     elif step.kind == "remove":
         remove_file(file, step.before)
     else:

@@ -1,16 +1,17 @@
 """The one place where a `Change` reaches the disk: all of it or nothing, journalled, committed.
 
-Order of a write, each step durable before the next: intent with the old bytes, files, journal line, intent away.
-The commit follows from a queue. A crash is settled at the next start or write by looking at the files alone.
+Order of a write, each step durable before the next: intent with the old bytes, files, journal line, intent away. Of
+a change to one file neighbouring steps are flushed together (docs/writing.md). The commit follows from a queue. A crash
+is settled at the next start or write by looking at the files alone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,17 +20,19 @@ from typing import Any, Literal
 from vault_memex.core.changes import Change, Signature
 from vault_memex.errors import VaultError
 from vault_memex.store.atomic import Checkpoint, no_checkpoint
+from vault_memex.store.beside import Beside
+from vault_memex.store.change_event import build_commit_file, build_event, build_request
 from vault_memex.store.commits import Book, CommitQueue, QueuedCommit
-from vault_memex.store.disk import os_error_as_memex, remove_quietly
+from vault_memex.store.disk import os_error_as_memex, remove_quietly, sync_folder
 from vault_memex.store.displaced import Sweeper, remove_orphans
 from vault_memex.store.files import VaultFiles
-from vault_memex.store.git import CommitFile, CommitRequest
+from vault_memex.store.git import CommitFile
 from vault_memex.store.ids import Ids
 from vault_memex.store.intents import Intent, PendingFolder, PendingIntent
-from vault_memex.store.journal import KINDS, FileState, Journal, JournalEvent, render_moment
+from vault_memex.store.journal import Journal, JournalEvent, render_moment
 from vault_memex.store.layout import TRASH_FOLDER, init_layout, init_trash
 from vault_memex.store.locks import VaultLock
-from vault_memex.store.recovery import check_all_done, reverse_steps, settle_temps
+from vault_memex.store.recovery import check_all_done, check_undone, reverse_steps, settle_temps
 from vault_memex.store.steps import FileResult, Step, apply_step, build_results, missing_folders, prepare_steps
 from vault_memex.store.undo import UndoStore
 from vault_memex.store.versions import Versions
@@ -110,6 +113,7 @@ class Transactor:
         self._now = now
         self._checkpoint = checkpoint
         self._session = _Session()
+        self._beside = Beside()
         self._machine = _machine_of(stores.files.root)
 
     def apply(
@@ -176,6 +180,7 @@ class Transactor:
             self.stores.queue.close()
         self.pending.remove_if_empty()
         self.stores.sweeper.close(wait)
+        self._beside.close()
 
     def _apply_prepared(
         self, change: Change, steps: tuple[Step, ...], details: Mapping[str, Any]
@@ -183,19 +188,19 @@ class Transactor:
         stores = self.stores
         self._open_layout()
         results = build_results(steps)
-        event = _build_event(change, results, self._next_id(), self._now(), details)
+        event = build_event(change, results, self._next_id(), self._now(), details)
         for step in steps:
             if step.old:
                 stores.undo.put(step.old)
         folders = missing_folders(stores.files, steps)
-        intent = Intent(event, steps, folders, self._machine, durable_folder=len(steps) > 1)
+        intent = Intent(event, steps, folders, self._machine)
         self._checkpoint("prepared")
         intent_file = self.pending.write(intent)
         self._checkpoint("intent written")
         try:
-            displaced = self._apply_steps(steps)
+            displaced, synced = self._apply_steps(steps, intent_file)
             applied = tuple(self._applied_file(result) for result in results)
-            book = self._append(event)
+            book = self._append(event, synced)
         except BaseException:
             self._reverse(intent, intent_file)
             raise
@@ -207,14 +212,33 @@ class Transactor:
             stores.sweeper.keep(kept, stores.files.root / step.path, step.before)
         return Applied(event, applied, "queued" if queued else "off"), queued
 
-    def _apply_steps(self, steps: tuple[Step, ...]) -> list[tuple[Path, Step]]:
+    def _apply_steps(
+        self, steps: tuple[Step, ...], intent_file: Path
+    ) -> tuple[list[tuple[Path, Step]], list[Future[None]]]:
+        """Return the displaced files, and what is still to be waited for.
+
+        Of one file, the intent is flushed beside its new bytes, and its folder beside the journal.
+        """
+        single = len(steps) == 1
+        intent_synced = self._beside.begin(self.pending.sync, intent_file, name=not single)
+        synced: list[Future[None]] = []
+
+        def sync_later(folder: Path) -> None:
+            synced.append(self._beside.begin(sync_folder, folder))
+
         displaced: list[tuple[Path, Step]] = []
         for number, step in enumerate(steps):
-            kept = apply_step(self.stores.files, step, self._checkpoint)
+            kept = apply_step(
+                self.stores.files,
+                step,
+                self._checkpoint,
+                ready=intent_synced.result,
+                sync=sync_later if single else sync_folder,
+            )
             if kept is not None:
                 displaced.append((kept, step))
             self._checkpoint(f"step {number} done")
-        return displaced
+        return displaced, synced
 
     def _reverse(self, intent: Intent, intent_file: Path) -> None:
         """Undo the steps done so far. If even that fails, the intent stays for the next write or start."""
@@ -240,9 +264,9 @@ class Transactor:
                 self._session.new_books += init_trash(self.stores.files)
         if queue is None:
             return None
-        files = [_commit_file(self.stores.files.root, f.path, f.data) for f in applied]
+        files = [build_commit_file(self.stores.files.root, f.path, f.data) for f in applied]
         files += (CommitFile(f.from_path, None) for f in applied if f.from_path)
-        request = _build_request(event, files)
+        request = build_request(event, files)
         return queue.submit(QueuedCommit(request, (book, *self._other_books()), marker))
 
     def _with_commit(self, applied: Applied, queued: QueuedCommit | None, wait: bool) -> Applied:
@@ -265,8 +289,15 @@ class Transactor:
                 signature = self.stores.files.signature(self.stores.files.root / result.path)
         return AppliedFile(result.path, result.from_path, result.before, result.after, result.data, signature)
 
-    def _append(self, event: JournalEvent) -> Book:
+    def _append(self, event: JournalEvent, synced: Sequence[Future[None]]) -> Book:
+        """Journal the event; it is taken back when a folder cannot be synced."""
         file, size = self.stores.journal.append(event)
+        try:
+            for folder in synced:
+                folder.result()
+        except OSError:
+            self.stores.journal.retract(event)
+            raise
         return Book(f".memex/journal/{file.name}", size)
 
     def _other_books(self) -> tuple[Book, ...]:
@@ -304,6 +335,9 @@ class Transactor:
         root, moment = self.stores.files.root, self._now().timestamp()
         known = self.stores.journal.find_event(intent.event.id)
         journalled = known is not None and known.at == intent.event.at
+        if journalled and check_undone(root, intent.steps):
+            self.stores.journal.retract(intent.event)
+            journalled = False
         if journalled or check_all_done(root, intent.steps):
             conflicts = settle_temps(root, intent.steps, moment)
             if not journalled:
@@ -327,54 +361,11 @@ class Transactor:
                 continue
             root = self.stores.files.root
             paths = {path for step in intent.steps for path in (step.path, step.to)}
-            files = [_commit_file(root, path, _read_or_none(root / path)) for path in sorted(paths)]
+            files = [build_commit_file(root, path, _read_or_none(root / path)) for path in sorted(paths)]
             book = Book(f".memex/journal/{intent.event.at[:7]}.jsonl", _WHOLE)
-            queue.submit(QueuedCommit(_build_request(intent.event, files), (book,), found.file))
+            queue.submit(QueuedCommit(build_request(intent.event, files), (book,), found.file))
             recovered.append(Recovered(intent.event, "committed"))
         return tuple(recovered)
-
-
-def _build_event(
-    change: Change, results: Sequence[FileResult], number: int, now: datetime, details: Mapping[str, Any]
-) -> JournalEvent:
-    main = next((r for r in results if change.path in (r.path, r.from_path)), results[0])
-    states = tuple(FileState(r.path, r.from_path, r.before, r.after) for r in results)
-    plain = len(results) == 1 and main.path == change.path
-    return JournalEvent(
-        id=number,
-        at=render_moment(now),
-        kind=KINDS.get(change.op, change.op),
-        op=change.op,
-        path=change.path,
-        title=change.title,
-        actor=change.actor,
-        note_id=change.note_id,
-        from_path=main.from_path if main.path == change.path else None,
-        reason=change.reason,
-        before=main.before,
-        after=main.after,
-        files=() if plain else states,
-        details=details,
-    )
-
-
-def _build_request(event: JournalEvent, files: Sequence[CommitFile]) -> CommitRequest:
-    trailers = (
-        ("Memex-Op", event.op),
-        ("Memex-Note", "" if event.note_id is None else str(event.note_id)),
-        ("Memex-Actor", event.actor),
-        ("Memex-Proposal", str(event.details.get("proposal", ""))),
-        ("Memex-Event", str(event.id)),
-    )
-    return CommitRequest(tuple(files), event.title, event.actor, event.at, trailers, event.reason)
-
-
-def _commit_file(root: Path, path: str, data: bytes | None) -> CommitFile:
-    executable = False
-    if data is not None:
-        with contextlib.suppress(OSError):
-            executable = bool(os.lstat(root / path).st_mode & 0o100)
-    return CommitFile(path, data, executable)
 
 
 def _size_of(file: Path) -> int | None:
