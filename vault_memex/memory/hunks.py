@@ -191,7 +191,7 @@ def find_places(text: str, change: TextChange) -> tuple[Span | None, ...]:
     end = -1
     for hunk in change.hunks:
         at = hunk.at if same else _find_token(tokens, where, hunk)
-        if at is None or at < end or starts[at] < 0:
+        if at is None or at < end:
             places.append(None)
             continue
         end = at + len(split_tokens(hunk.old))

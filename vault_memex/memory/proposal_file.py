@@ -1,0 +1,229 @@
+"""The file of a proposal: a text to read and decide on in Obsidian, and after it what the program reads.
+
+The person writes `decision` in the properties, and may change a proposed text where it stands. What is proposed is
+kept exactly in a comment at the end, which Obsidian does not show.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from vault_memex.core.frontmatter import split_frontmatter
+from vault_memex.core.note import PropertyValue
+from vault_memex.core.property_edit import render_note
+from vault_memex.core.text import LINE_END, render_line, without_md
+from vault_memex.errors import FrontmatterInvalid
+from vault_memex.memory.hunks import Hunk, TextChange
+from vault_memex.memory.proposals import DECISIONS, KINDS, Decision, FieldChange, Proposal
+
+_DATA = re.compile(r"^%% vault-memex (\{.*\}) %%[ \t]*\r?$", re.MULTILINE)
+_NEW = re.compile(r"New (\d+):[ \t]*")
+_FENCE = re.compile(r"(`{3,})(text)?[^`]*")
+_RUN = re.compile("`+")
+_LINKABLE = re.compile(r"[^\[\]|#^]+")
+_OURS = ("decision", "decision_comment", "precedent", "amended")  # of the person, kept in the properties
+
+_KIND_TITLE = {"edit": "Change of", "report": "Report on", "delete": "Delete", "merge": "Merge"}
+_HOW = (
+    "To decide, set `decision` above to `approve` or `reject` (a `decision_comment` is told to the author; with "
+    "`precedent` it holds for like cases). Deleting this file rejects. You may change a text under “New” before you "
+    "approve."
+)
+
+
+def render_proposal(proposal: Proposal) -> str:
+    """Return the whole file."""
+    properties: dict[str, PropertyValue] = {
+        "proposal": proposal.number,
+        "kind": proposal.kind,
+        "decision": proposal.decision,
+        "decision_comment": proposal.decision_comment,
+        "precedent": proposal.precedent,
+        "by": proposal.by,
+        "created": proposal.created,
+        "updated": proposal.updated,
+        "note": proposal.note_id,
+        "path": proposal.path,
+        "base": proposal.base,
+    }
+    return render_note(properties, "\n".join([*_render_body(proposal), ""]))
+
+
+def _render_body(proposal: Proposal) -> Iterator[str]:
+    yield f"# {_KIND_TITLE[proposal.kind]} {_render_link(proposal.path, proposal.title)}"
+    if proposal.into:
+        yield f"\ninto {_render_link(proposal.into, without_md(proposal.into))}"
+    yield f"\n{render_line(proposal.by)} proposes: {render_line(proposal.change_title) or proposal.kind}\n"
+    if proposal.comment:
+        yield "\n".join(f"> {line}" for line in LINE_END.split(proposal.comment)) + "\n"
+    yield _HOW + "\n"
+    diff = [line for hunk in _hunks(proposal) for line in _render_hunk(hunk)]
+    diff += [line for one in proposal.fields for line in _render_field(one)]
+    if diff:
+        yield from ("## Difference\n", *_fence("\n".join(diff), "diff"), "")
+    for number, (name, old, new) in enumerate(_texts(proposal), 1):
+        yield f"## {number}. {render_line(name)}\n"
+        yield from _labelled(f"Old {number}:", old)
+        yield from _labelled(f"New {number}:", new)
+    data = asdict(proposal)
+    for name in _OURS:
+        del data[name]
+    # ASCII only, and no % inside: nothing in it can end the comment or be changed by an editor.
+    yield f"%% vault-memex {json.dumps(data).replace('%', chr(92) + 'u0025')} %%"
+
+
+def _hunks(proposal: Proposal) -> tuple[Hunk, ...]:
+    return proposal.body.hunks if proposal.body else ()
+
+
+def _texts(proposal: Proposal) -> list[tuple[str, PropertyValue, PropertyValue]]:
+    """Return name, old and new value of each text that changes, in the order in which the file numbers them."""
+    texts: list[tuple[str, PropertyValue, PropertyValue]] = [("Text", h.old, h.new) for h in _hunks(proposal)]
+    if proposal.body is not None and proposal.body.whole is not None:
+        texts.append(("Whole text", None, proposal.body.whole))
+    return texts + [(one.name.capitalize(), one.old, one.new) for one in proposal.fields]
+
+
+def _labelled(label: str, value: PropertyValue) -> Iterator[str]:
+    if value is None:
+        return
+    yield label + "\n"
+    yield from _fence(_shown(value), "text")
+    yield ""
+
+
+def _shown(value: PropertyValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _fence(text: str, kind: str) -> tuple[str, str, str]:
+    mark = "`" * max([3, *(len(run) + 1 for run in _RUN.findall(text))])
+    return f"{mark}{kind}", LINE_END.sub("\n", text), mark
+
+
+def _render_hunk(hunk: Hunk) -> Iterator[str]:
+    head, tail = LINE_END.split(hunk.before)[-1], LINE_END.split(hunk.after)[0]
+    yield from (f"-{line}" for line in LINE_END.split(head + hunk.old + tail))
+    yield from (f"+{line}" for line in LINE_END.split(head + hunk.new + tail))
+    yield ""
+
+
+def _render_field(one: FieldChange) -> Iterator[str]:
+    for mark, value in (("-", one.old), ("+", one.new)):
+        if value is not None:
+            yield from (f"{mark}{render_line(one.name)}: {line}" for line in LINE_END.split(_shown(value)))
+
+
+def _render_link(path: str, title: str) -> str:
+    target, shown = without_md(path), render_line(title)
+    return f"[[{target}|{shown}]]" if _LINKABLE.fullmatch(target) and _LINKABLE.fullmatch(shown) else shown
+
+
+# -- reading
+
+
+def parse_proposal(text: str) -> Proposal:
+    """Return the proposal of a file, with what the person decided and changed in it.
+
+    Raises FrontmatterInvalid when that cannot be told; nothing is done with such a file.
+    """
+    front = split_frontmatter(text)
+    if front.error is not None:
+        raise FrontmatterInvalid(f"its properties do not parse: {front.error}", line=front.error_line)
+    found = _DATA.findall(text)
+    if not found:
+        raise FrontmatterInvalid(
+            "the program's line at its end (%% vault-memex … %%) is gone. Restore or delete it."
+        )
+    proposal = _parse_data(found[-1])
+    return _with_amendments(_with_decision(proposal, front.properties), text)
+
+
+def _parse_data(line: str) -> Proposal:
+    try:
+        raw: dict[str, Any] = json.loads(line)
+        body = raw.pop("body")
+        change = body and TextChange(body["base"], tuple(Hunk(**h) for h in body["hunks"]), body["whole"])
+        fields = tuple(FieldChange(**one) for one in raw.pop("fields"))
+        proposal = Proposal(**raw, body=change, fields=fields)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise FrontmatterInvalid(
+            "the program's line at its end was changed. Restore or delete the file."
+        ) from None
+    if proposal.kind not in KINDS or not isinstance(proposal.number, int):
+        raise FrontmatterInvalid("the program's line at its end names no kind of proposal.")
+    return proposal
+
+
+def _with_decision(proposal: Proposal, properties: Mapping[str, PropertyValue]) -> Proposal:
+    said = properties.get("decision")
+    word = said.strip().lower() if isinstance(said, str) else "" if said is None else str(said)
+    if word not in DECISIONS:
+        raise FrontmatterInvalid(f"decision is {render_line(word)!r}. Write approve or reject.")
+    comment = properties.get("decision_comment")
+    decision: Decision = word  # type: ignore[assignment]  # one of DECISIONS, as just checked
+    return replace(
+        proposal,
+        decision=decision,
+        decision_comment=comment if isinstance(comment, str) else "" if comment is None else str(comment),
+        precedent=properties.get("precedent") is True,
+    )
+
+
+def _with_amendments(proposal: Proposal, text: str) -> Proposal:
+    """Return the proposal with the texts as they stand in the file now."""
+    written = _find_new_texts(text)
+    values: list[PropertyValue] = []
+    for number, (name, _, new) in enumerate(_texts(proposal), 1):
+        if new is None:
+            values.append(None)
+            continue
+        if number not in written:
+            raise FrontmatterInvalid(f"the text under “New {number}:” ({render_line(name)}) is gone. Restore it.")
+        shown = written[number]
+        same = shown == LINE_END.sub("\n", _shown(new))
+        values.append(new if same else shown if isinstance(new, str) else _parse_value(number, shown))
+    if values == [new for _, _, new in _texts(proposal)]:
+        return proposal
+    body = proposal.body
+    if body is not None:
+        hunks = tuple(replace(h, new=str(value)) for h, value in zip(body.hunks, values, strict=False))
+        values = values[len(hunks) :]
+        body = replace(body, hunks=hunks, whole=None if body.whole is None else str(values.pop(0)))
+    fields = tuple(replace(one, new=value) for one, value in zip(proposal.fields, values, strict=True))
+    return replace(proposal, body=body, fields=fields, amended=True)
+
+
+def _parse_value(number: int, shown: str) -> PropertyValue:
+    try:
+        value: PropertyValue = json.loads(shown)
+    except (ValueError, RecursionError):
+        raise FrontmatterInvalid(f"“New {number}:” is no value any more. Write it as JSON, as it was.") from None
+    return value
+
+
+def _find_new_texts(text: str) -> dict[int, str]:
+    """Return the texts under `New n:`, without the line break before the closing fence."""
+    found: dict[int, str] = {}
+    label, fence, inner = None, "", []
+    for line in LINE_END.split(text):
+        opened = _FENCE.fullmatch(line)
+        if fence:
+            if line.rstrip() != fence:
+                inner.append(line)
+                continue
+            if label is not None:
+                found[label] = "\n".join(inner)
+            label, fence, inner = None, "", []
+        elif opened:
+            fence = opened[1]
+            label = label if opened[2] else None
+        elif named := _NEW.fullmatch(line):
+            label = int(named[1])
+        elif line.strip():
+            label = None
+    return found
