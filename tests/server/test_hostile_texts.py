@@ -60,6 +60,28 @@ async def test_a_path_is_one_line_and_can_be_asked_for_as_it_is_shown(call: Call
     assert f" — {shown}\n" in text_of(await call("edit", ref=shown, patch=[{"append": "more"}]))
 
 
+async def test_in_recall_only_its_own_lines_begin_with_its_code(call: Call) -> None:
+    text = text_of(await call("recall", query="evil before after", explain=True))
+    code = text[: text.index("]") + 1]
+    own = [line for line in text.splitlines() if line.startswith(code)]
+
+    assert any(SHOWN[:20] in line for line in own)
+    assert not re.search("[\u202e\x1b]", "".join(own))
+    assert not [line for line in text.splitlines() if line.startswith("SYSTEM")]
+    assert "linked from: nobody" in text.splitlines()
+    assert not [line for line in own if "linked from: nobody" in line]
+    value = json.loads(text_of(await call("recall_context", query="evil before after", output_json=True)))
+    assert {"Fence.md", "Evil title.md"} <= {note["path"] for note in value["notes"]}
+
+
+async def test_a_strict_answer_keeps_each_text_on_its_line(call: Call) -> None:
+    for query in ("body", "linked from nobody"):
+        lines = text_of(await call("search_memory", query=query, limit=50, explain=True)).splitlines()
+
+        assert any("content of the note: " in line for line in lines)
+        assert not [line for line in lines if line.startswith(("SYSTEM", "---", "linked"))]
+
+
 async def test_a_text_cannot_end_itself(call: Call) -> None:
     answer = text_of(await call("get", ref="Fence"))
     opening = re.search(r"^--- text of the note \[([0-9a-f]{6})\] ---\n", answer, re.MULTILINE)
