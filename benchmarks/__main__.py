@@ -19,7 +19,19 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import detection, embedding, first_index, freshness, idle, patch, save, scan, search, startup
+from benchmarks import (
+    detection,
+    embedding,
+    first_index,
+    freshness,
+    graph,
+    idle,
+    patch,
+    save,
+    scan,
+    search,
+    startup,
+)
 from benchmarks.figures import Figure, Report, print_reports, render_json
 from benchmarks.workbench import FULL, LARGE, QUICK, Workbench
 
@@ -35,6 +47,7 @@ BENCHMARKS: Mapping[str, Callable[[Workbench], Iterator[Figure]]] = {
     "detection": detection.measure,
     "freshness": freshness.measure,
     "patch": patch.measure,
+    "graph": graph.measure,
 }
 
 

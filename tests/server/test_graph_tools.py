@@ -184,7 +184,7 @@ def test_an_answer_stays_within_its_tokens_and_shows_at_least_one_name(
     ]
     relations = [Relation(Triple(e.name, "is", e.name)) for e in entities]
 
-    answer = build_answer(entities, relations, {}, offset=0, limit=50, max_tokens=most)
+    answer = build_answer(entities, relations, offset=0, limit=50, max_tokens=most)
 
     assert min(1, len(rows)) <= answer.returned
     assert count_tokens(render_graph(answer)) <= max(most, 450) + 100

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from vault_memex.memory.knowledge import Observation
 from vault_memex.memory.knowledge_text import ALWAYS, Validity
+
+_APART = "\0"
 
 
 class Triple(NamedTuple):
@@ -27,6 +29,7 @@ class Entity:
     observations: tuple[Observation, ...] = ()
     path: str = ""  # of its note
     note_id: int | None = None
+    folded: str = field(default="", compare=False, repr=False)  # all of its texts in lower case, where known
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -60,7 +63,7 @@ def without_ended(graph: Graph, today: str) -> Graph:
 
 def _without_ended(entity: Entity, today: str) -> Entity:
     left = tuple(o for o in entity.observations if not o.validity.has_ended(today))
-    return entity if len(left) == len(entity.observations) else replace(entity, observations=left)
+    return entity if len(left) == len(entity.observations) else replace(entity, observations=left, folded="")
 
 
 def find_entities(entities: Iterable[Entity], query: str) -> tuple[Entity, ...]:
@@ -75,7 +78,15 @@ def find_entities_by_words(entities: Iterable[Entity], query: str) -> tuple[Enti
     return tuple(e for e in entities if words and all(_holds(e, word) for word in words))
 
 
+def fold(entity: Entity) -> Entity:
+    """Return the entity ready to be searched often."""
+    texts = (entity.name, entity.type, *entity.texts)
+    return replace(entity, folded=_APART.join(texts).lower())
+
+
 def _holds(entity: Entity, wanted: str) -> bool:
+    if entity.folded and _APART not in wanted:
+        return wanted in entity.folded
     if wanted in entity.name.lower() or wanted in entity.type.lower():
         return True
     return any(wanted in observation.text.lower() for observation in entity.observations)
@@ -88,12 +99,3 @@ def find_relations(
     if between:
         return tuple(r for r in relations if r.triple.source in names and r.triple.target in names)
     return tuple(r for r in relations if r.triple.source in names or r.triple.target in names)
-
-
-def count_relations(relations: Iterable[Relation]) -> Mapping[str, int]:
-    """Return how many relations touch each name."""
-    counts: dict[str, int] = {}
-    for relation in relations:
-        for name in {relation.triple.source, relation.triple.target}:
-            counts[name] = counts.get(name, 0) + 1
-    return counts

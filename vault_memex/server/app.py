@@ -286,8 +286,8 @@ def _add_resources(app: MemexServer, vault: Vault) -> None:
         mime_type="application/json",
     )
     def knowledge_graph() -> str:
-        from vault_memex.server.graph_profile import read_present, render_json, view_graph
+        from vault_memex.server.graph_profile import render_json, view_graph
 
-        return render_json(view_graph(read_present(vault)))
+        return render_json(view_graph(vault.knowledge.read_present()))
 
     app.add_completion(vault)

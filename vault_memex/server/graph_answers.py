@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from vault_memex.core.budget import count_quarters
 from vault_memex.memory.knowledge import Observation
-from vault_memex.memory.knowledge_graph import Entity, Relation
+from vault_memex.memory.knowledge_graph import Entity, Relation, find_relations
 from vault_memex.memory.knowledge_text import Validity, render_validity
 from vault_memex.server.lines import LONGEST_NAME, cut, join_lines
 
@@ -67,7 +68,6 @@ class GraphAnswer:
 def build_answer(
     entities: Sequence[Entity],
     relations: Sequence[Relation],
-    counts: Mapping[str, int],
     *,
     offset: int,
     limit: int,
@@ -80,9 +80,10 @@ def build_answer(
         left -= ROW_QUARTERS + count_quarters(f"{entity.name}{entity.type}{entity.path}")
         if left < 0 and rows:
             break
-        rows.append(_name_row(entity, counts.get(entity.name, 0)))
-    shown = {row.name for row in rows}
-    mine = [r for r in relations if r.triple.source in shown or r.triple.target in shown]
+        rows.append(_name_row(entity))
+    mine = find_relations(relations, {row.name for row in rows})
+    counts = Counter(name for r in mine for name in {r.triple.source, r.triple.target})
+    rows = [replace(row, relations_total=counts[row.name]) for row in rows]
     kept, used = _take_relations(mine, int(max(0, left) * RELATIONS_SHARE))
     page = entities[offset : offset + len(rows)]
     filled, left = _fill(rows, page, left - used)
@@ -102,15 +103,9 @@ def build_answer(
     )
 
 
-def _name_row(entity: Entity, relations: int) -> EntityRow:
-    return EntityRow(
-        entity.name,
-        entity.type,
-        entity.path,
-        entity.note_id,
-        observations_total=len(entity.observations),
-        relations_total=relations,
-    )
+def _name_row(entity: Entity) -> EntityRow:
+    total = len(entity.observations)
+    return EntityRow(entity.name, entity.type, entity.path, entity.note_id, observations_total=total)
 
 
 def _take_relations(relations: Iterable[Relation], quarters: int) -> tuple[list[Relation], int]:

@@ -24,7 +24,6 @@ from vault_memex.memory.knowledge_graph import (
     Triple,
     find_entities,
     find_relations,
-    without_ended,
 )
 from vault_memex.server.tool import GRAPH_URI, Answer, Arguments, ToolSpec
 from vault_memex.services.knowledge_requests import GraphEdit, GraphEdited, Observed
@@ -163,11 +162,6 @@ def render_json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def read_present(vault: Vault) -> Graph:
-    """Return the graph without what has ended."""
-    return without_ended(vault.knowledge.read(), vault.knowledge.today())
-
-
 def _answer_graph(graph: Graph) -> Answer:
     value = view_graph(graph)
     return Answer(render_json(value), value)
@@ -245,16 +239,16 @@ def _delete_relations(vault: Vault, a: Raw) -> Answer:
 
 
 def _read_graph(vault: Vault, _: Raw) -> Answer:
-    return _answer_graph(read_present(vault))
+    return _answer_graph(vault.knowledge.read_present())
 
 
 def _search_nodes(vault: Vault, a: Raw) -> Answer:
-    graph = read_present(vault)
+    graph = vault.knowledge.read_present()
     return _answer_part(graph, find_entities(graph.entities, a["query"]))
 
 
 def _open_nodes(vault: Vault, a: Raw) -> Answer:
-    graph = read_present(vault)
+    graph = vault.knowledge.read_present()
     names = set(a["names"])
     return _answer_part(graph, tuple(entity for entity in graph.entities if entity.name in names))
 

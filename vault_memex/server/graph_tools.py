@@ -15,11 +15,9 @@ from vault_memex.memory.knowledge_graph import (
     Entity,
     Relation,
     Triple,
-    count_relations,
     find_entities,
     find_entities_by_words,
     find_relations,
-    without_ended,
 )
 from vault_memex.memory.knowledge_text import parse_validity
 from vault_memex.server.graph_answers import (
@@ -123,8 +121,7 @@ class GraphEditAnswer:
 
 
 def _graph(vault: Vault, a: GraphArguments) -> Answer:
-    whole = vault.knowledge.read()
-    graph = whole if a.include_ended else without_ended(whole, vault.knowledge.today())
+    graph = vault.knowledge.read() if a.include_ended else vault.knowledge.read_present()
     entities: Sequence[Entity] = graph.entities
     remarks: list[str] = []
     if a.names:
@@ -136,17 +133,17 @@ def _graph(vault: Vault, a: GraphArguments) -> Answer:
     searched = len(entities)
     if a.query:
         entities, remarks = _search(entities, a.query)
-    matching = {entity.name for entity in entities}
+    relations = graph.relations
+    if a.relations == "between":
+        relations = find_relations(relations, {entity.name for entity in entities}, between=True)
     answer = build_answer(
         entities,
-        find_relations(graph.relations, matching, between=a.relations == "between"),
-        count_relations(graph.relations),
+        relations,
         offset=a.offset,
         limit=a.limit,
         max_tokens=a.max_tokens,
     )
-    known = {entity.name for entity in whole.entities}
-    unknown = tuple(name for name in dict.fromkeys(a.names) if name not in known)
+    unknown = tuple(name for name in dict.fromkeys(a.names) if not vault.knowledge.view.has_entity(name))
     remarks += [near for name in unknown if (near := _suggest(vault, name))]
     answer = replace(answer, searched=searched, unknown_names=unknown, notes=(*remarks, *answer.notes))
     return Answer(render_graph(answer), answer)

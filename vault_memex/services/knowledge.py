@@ -18,7 +18,7 @@ from vault_memex.core.text import render_line, stem_of
 from vault_memex.errors import IndexUnusable, MemexError
 from vault_memex.memory.knowledge import ENTITY_TYPE, LOOSE, LOOSE_VALUE
 from vault_memex.memory.knowledge_edit import has_prose, plan_no_entity, render_body
-from vault_memex.memory.knowledge_graph import Graph
+from vault_memex.memory.knowledge_graph import Graph, without_ended
 from vault_memex.services.actor import find_actor
 from vault_memex.services.edit_plan import MAX_CHANGE_TITLE
 from vault_memex.services.editing import Editing
@@ -94,6 +94,7 @@ class Knowledge:
         self._indexing = indexing
         self._mirror = mirror
         self._taking = threading.RLock()
+        self._present: tuple[Graph, str, Graph] | None = None  # of this graph, on this day
         self.view = view
 
     def start(self) -> None:
@@ -112,6 +113,14 @@ class Knowledge:
         self._check_whole()
         self._take_in()
         return self.view.read()
+
+    def read_present(self) -> Graph:
+        """Return the graph without what has ended."""
+        whole, today = self.read(), self.today()
+        known = self._present
+        if known is None or known[0] is not whole or known[1] != today:
+            known = self._present = (whole, today, without_ended(whole, today))
+        return known[2]
 
     def take_in(self) -> tuple[str, ...]:
         """Add what the vault lacks of the file that mirrors it; return what could not be read there."""

@@ -185,6 +185,8 @@ class Planner:
         self._done.not_found += [f"{name}: {text}" for text in dict.fromkeys(texts) if text not in found]
 
     def _delete_relations(self, triples: Sequence[Triple]) -> None:
+        if not triples:
+            return
         wanted = dict.fromkeys(triples)
         found = self._remove_relations(wanted.__contains__, {triple.source for triple in wanted})
         self._done.deleted_relations += [triple for triple in wanted if triple in found]

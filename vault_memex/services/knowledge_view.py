@@ -22,7 +22,7 @@ from vault_memex.memory.knowledge import (
     is_loose,
     parse_graph,
 )
-from vault_memex.memory.knowledge_graph import Entity, Graph, Relation, Triple
+from vault_memex.memory.knowledge_graph import Entity, Graph, Relation, Triple, fold
 from vault_memex.services.knowledge_order import RelationOrder
 from vault_memex.store.catalogue import Catalogue
 
@@ -204,7 +204,7 @@ class KnowledgeView:
         if is_entity(record.properties):
             name = find_entity_name(path, record.properties)
             kind = find_entity_type(record.properties)
-            entity = Entity(name, kind, graph.observations, path, record.note_id)
+            entity = fold(Entity(name, kind, graph.observations, path, record.note_id))
             self._index.by_name[name].append(path)
         node = self._index.nodes[path] = _Node(record, name, entity, graph.relations)
         for link in _links_of(node.lines):

@@ -112,11 +112,11 @@ def _find_entry(folder: Path, name: str, path: str) -> str | None:
         return None
     except PermissionError as error:
         raise VaultError(f"{_shown(path)}: the folder cannot be read ({error.strerror}).") from None
+    key = twin_key(name)
+    # Of plain letters the key is the lower case: in a folder of 10,000 notes that is most of what a look costs.
+    twins = [n for n in names if (n.lower() if n.isascii() else twin_key(n)) == key]
     composed = unicodedata.normalize("NFC", name)
-    twins = [n for n in names if unicodedata.normalize("NFC", n) == composed]
-    if not twins:
-        key = twin_key(name)
-        twins = [n for n in names if twin_key(n) == key]
+    twins = [n for n in twins if unicodedata.normalize("NFC", n) == composed] or twins
     if len(twins) > 1:
         raise AmbiguousTitle(path, sorted(twins))
     return twins[0] if twins else None
