@@ -1,4 +1,4 @@
-"""Which test shows each row of the requirements: 0 a memory (layers, flashbacks, rules, signals, inferences), 3 strict search.
+"""Which test shows each row of the requirements: 0 a memory (layers, flashbacks, rules, signals, inferences), 2 a knowledge graph, 3 strict search.
 
 A row names the file under `tests/` and the test in it. `test_rows.py` fails for a row without one.
 """
@@ -52,6 +52,24 @@ ROWS: dict[str, str] = {
     "0-44": "scenarios/test_inferences.py::test_minting_again_from_the_same_signal_archives_the_older_inference",
     "0-45": "server/test_insight_tools.py::test_a_real_client_is_greeted_with_counts_finds_decides_and_mints",
     "0-46": "server/test_memex_profile.py::test_instructions_name_advertised_tools_only_and_stay_short",
+    "2-01": "services/test_knowledge.py::test_names_that_differ_only_by_case_get_notes_of_their_own",
+    "2-02": "server/test_graph_tools.py::test_a_fault_is_named_and_nothing_is_written",
+    "2-03": "memory/test_knowledge_lines.py::test_whatever_is_written_into_a_new_note_is_read_back",
+    "2-04": "services/test_knowledge.py::test_a_note_that_is_no_entity_is_skipped_and_named",
+    "2-05": "services/test_knowledge.py::test_a_relation_needs_both_of_its_ends_unless_told_otherwise",
+    "2-06": "services/test_knowledge.py::test_observations_are_added_once_and_all_or_none",
+    "2-07": "services/test_knowledge.py::test_a_note_with_prose_stays_when_its_entity_is_deleted",
+    "2-08": "server/test_graph_tools.py::test_deletions_say_what_was_there_and_what_was_not",
+    "2-09": "services/test_knowledge.py::test_the_graph_in_notes_equals_one_in_memory_after_any_steps",
+    "2-10": "server/test_graph_tools.py::test_pages_show_every_entity_once",
+    "2-11": "server/test_graph_tools.py::test_words_in_any_order_find_an_entity_and_nothing_says_what_was_searched",
+    "2-12": "server/test_graph_tools.py::test_a_name_that_is_no_entity_is_related_when_told",
+    "2-13": "server/test_graph_profile.py::test_every_recorded_answer_is_given_again_but_for_the_listed_ones",
+    "2-14": "services/test_knowledge_mirror.py::test_what_the_vault_lacks_is_taken_in_and_every_write_is_mirrored",
+    "2-15": "services/test_knowledge_mirror.py::test_the_single_object_of_early_versions_is_read",
+    "2-17": "server/test_graph_profile.py::test_a_prompt_has_the_graph_used_for_the_person_of_the_profile_note",
+    "2-18": "server/test_graph_profile.py::test_the_graph_is_a_resource",
+    "2-19": "services/test_knowledge.py::test_what_ended_stays_in_the_file",
     "3-01": "services/test_strict.py::test_a_word_that_occurs_nowhere_never_matches_however_near_the_passages_are",
     "3-02": "server/test_xmemo_profile.py::test_each_description_names_the_tool_to_use_instead",
     "3-03": "server/test_xmemo_profile.py::test_each_description_names_the_tool_to_use_instead",
@@ -74,10 +92,14 @@ ROWS: dict[str, str] = {
     "3-20": "services/test_strict.py::test_strict_search_changes_no_byte_of_the_vault",
 }
 
-WAITING: tuple[str, ...] = ()
+WAITING: tuple[str, ...] = ("2-16",)  # examples with Docker and uvx need a published package
 """Rows that have no test yet. Take a row out of here when it gets one; it ends empty."""
 
 SCENARIOS: dict[str, str] = {
+    # graph
+    "graph: the official server's own behaviours on a golden file": "server/test_graph_profile.py::test_every_recorded_answer_is_given_again_but_for_the_listed_ones",
+    "graph: a round trip of odd characters": "memory/test_knowledge_lines.py::test_whatever_is_written_into_a_new_note_is_read_back",
+    "graph: prose survives deletes": "services/test_knowledge.py::test_a_note_with_prose_stays_when_its_entity_is_deleted",
     # signals
     "signals: the hash is stable under the order of evidence": "memory/test_signals.py::test_evidence_is_shown_in_order_of_time_and_known_by_the_lowest_number",
     "signals: a dismissed one stays dismissed after re-detection": "scenarios/test_signals.py::test_a_dismissed_signal_stays_dismissed_and_is_not_found_again",

@@ -11,7 +11,7 @@ import pytest
 from tests.scenarios.rows import ROWS, SCENARIOS, SCENARIOS_WAITING, WAITING
 
 TESTS = Path(__file__).parents[1]
-ALL = tuple(f"{seed}-{number:02d}" for seed, last in ((0, 46), (3, 20)) for number in range(1, last + 1))
+ALL = tuple(f"{seed}-{number:02d}" for seed, last in ((0, 46), (2, 19), (3, 20)) for number in range(1, last + 1))
 
 
 def find_tests(file: Path) -> set[str]:
@@ -30,6 +30,7 @@ NAMED = {  # scenarios of section 11 by heading
     "flashback": 3,
     "rules": 5,
     "guards": 3,
+    "graph": 3,
     "search": 2,  # those about strict search
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -135,3 +136,18 @@ async def test_a_past_note_is_said_to_be_one(call: Call, vault: Vault, folder: P
 
     assert answer.is_error
     assert text_of(answer).startswith("'Ada' records what happened and is not rewritten.")
+
+
+async def test_a_prompt_has_the_graph_used_for_the_person_of_the_profile_note(
+    client: Client, vault: Vault, folder: Path
+) -> None:
+    before = (await client.get_prompt("remember-me")).messages[0].content
+    (folder / "Lena.md").write_text("---\ntags: [user-profile]\n---\nI am Lena.\n", encoding="utf-8")
+    vault.refresh()
+    after = (await client.get_prompt("remember-me")).messages[0].content
+
+    assert "You are talking with default_user." in before.text
+    assert "You are talking with Lena." in after.text
+    assert {"search_nodes", "open_nodes", "create_entities", "create_relations", "add_observations"} == set(
+        re.findall(r"`(\w+)`", after.text)
+    )

@@ -30,11 +30,12 @@ from mcp.types import (
 from vault_memex import __version__
 from vault_memex.core.text import render_line
 from vault_memex.errors import MemexError, NotFound, render_error
+from vault_memex.server.graph_surface import add_graph
 from vault_memex.server.instructions import find_names, rename_tools, render_instructions
 from vault_memex.server.lines import LONGEST_NAME, MOST_NAMES, cut, join_lines
 from vault_memex.server.rules_surface import add_rules
 from vault_memex.server.subscriptions import Subscriptions
-from vault_memex.server.tool import GRAPH_URI, Answer, ToolSpec
+from vault_memex.server.tool import Answer, ToolSpec
 from vault_memex.server.tools import find_callable
 from vault_memex.server.transport import CheckedStream
 from vault_memex.services.actor import CURRENT_ACTOR
@@ -278,16 +279,5 @@ def _add_resources(app: MemexServer, vault: Vault) -> None:
         except MemexError as error:
             raise ResourceNotFoundError(render_line(cut(error.message, LONGEST_MESSAGE))) from error
 
-    @app.resource(
-        GRAPH_URI,
-        name="knowledge-graph",
-        title="The knowledge graph",
-        description="All entities and relations as JSON, as `read_graph` gives them.",
-        mime_type="application/json",
-    )
-    def knowledge_graph() -> str:
-        from vault_memex.server.graph_profile import render_json, view_graph
-
-        return render_json(view_graph(vault.knowledge.read_present()))
-
+    add_graph(app, vault)
     app.add_completion(vault)
