@@ -14,7 +14,7 @@ import pytest
 from vault_memex.core.links import resolve_link
 from vault_memex.core.markdown import parse_note
 from vault_memex.core.note import Link, ParsedNote, PropertyValue
-from vault_memex.core.sections import find_heading_anchor
+from vault_memex.core.sections import resolve_section
 from vault_memex.core.text import name_key, stem_of
 
 ROOT = Path(__file__).parents[1] / "sample_vault"
@@ -247,7 +247,13 @@ def test_every_heading_or_block_a_link_names_is_there() -> None:
     named = [(target_of(source, link), link.subpath) for source, link in all_links() if link.subpath]
 
     assert len(named) >= 10
-    assert [] == [(t, sub) for t, sub in named if t is None or find_heading_anchor(NOTES[t], sub) is None]
+    for target, subpath in named:
+        assert target is not None
+        *parts, last = subpath.removeprefix("#").split("#")
+        if last.startswith("^"):
+            assert last[1:] in {block.id for block in NOTES[target].blocks}
+        else:
+            assert resolve_section(NOTES[target], [*parts, last])  # raises when it is not there
 
 
 def test_people_have_observations_and_relations_that_name_notes() -> None:

@@ -199,7 +199,22 @@ def test_passages_of_any_note_are_ordered_bounded_and_lose_nothing(text: str) ->
 def test_hostile_repetition_is_chunked_in_linear_time(piece: str) -> None:
     note = parse_note("x\n\n" + piece * (60_000 // len(piece)))
 
-    assert 2 > cpu_seconds(lambda: build_passages(note, "T"))  # of a note of any size, as for parsing
+    assert 1 > cpu_seconds(lambda: build_passages(note, "T"))  # of a note of any size, as for parsing
+
+
+@pytest.mark.parametrize("piece", ["word ", "a ", "a. "])
+@pytest.mark.no_cover
+def test_a_note_of_one_long_line_is_chunked_as_fast_as_one_of_many(piece: str) -> None:
+    note = parse_note("x\n\n" + piece * (1_900_000 // len(piece)))
+
+    assert 1 > cpu_seconds(lambda: build_passages(note, "T"))
+
+
+def test_scraps_within_a_long_line_stay_with_what_follows_them() -> None:
+    passages = passages_of("a. " * 4_000)
+
+    assert all(passage.endswith("a.") for passage in (p.text for p in passages))
+    assert all(MIN_TOKENS <= estimate_tokens(p.text) <= MAX_TOKENS for p in passages)
 
 
 def test_scraps_alone_are_allowed_only_when_nothing_is_beside_them() -> None:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memex.core.markdown import parse_note
-from vault_memex.core.note import Block, Heading, ParsedNote
-from vault_memex.core.sections import build_sections, find_heading_anchor, find_section_at, resolve_section
+from vault_memex.core.note import ParsedNote
+from vault_memex.core.sections import build_sections, find_section_at, resolve_section
 from vault_memex.errors import InvalidArgument, SectionNotFound, SectionNotUnique
 
 HERON = parse_note(
@@ -122,8 +122,6 @@ def test_a_name_of_marks_alone_fits_no_heading_by_comparison() -> None:
     assert "???" == resolve_section(note, "???").heading.text
     with pytest.raises(SectionNotFound):
         resolve_section(note, "!!!")
-    assert None is find_heading_anchor(note, "#!")
-    assert None is find_heading_anchor(note, "")
 
 
 def test_a_note_without_headings_says_so() -> None:
@@ -160,26 +158,19 @@ def test_the_heading_path_that_holds_a_position_is_found() -> None:
 @pytest.mark.parametrize(
     ("text", "fits", "fits_not"),
     [
-        ("## Notes on [[x]]", ["#Notes on x", "#NOTES on x"], ["#Notes on"]),
-        ("## C++ / C#", ["#C C", "#C++ / C"], ["#CPP"]),
-        ("## My-plan_2", ["#my-plan_2"], ["#my plan 2"]),
-        ("# One ##", ["#One"], ["#Two", "#"]),
+        ("## Notes on [[x]]", ["Notes on x", "NOTES on x"], ["Notes on"]),
+        ("## C++ / C#", ["C C", "C++ / C"], ["CPP"]),
+        ("## My-plan_2", ["my-plan_2"], ["my plan 2"]),
+        ("# One ##", ["One"], ["Two", "#"]),
     ],
 )
-def test_links_reach_headings_as_in_obsidian(text: str, fits: list[str], fits_not: list[str]) -> None:
+def test_names_fit_headings_as_links_do_in_obsidian(text: str, fits: list[str], fits_not: list[str]) -> None:
     note = parse_note(text)
 
-    assert [note.headings[0]] * len(fits) == [find_heading_anchor(note, subpath) for subpath in fits]
-    assert [None] * len(fits_not) == [find_heading_anchor(note, subpath) for subpath in fits_not]
-
-
-def test_a_walk_reaches_the_second_of_two_equal_headings() -> None:
-    note = parse_note("# A\n## Log\n# B\n## Log\n\ntext ^id-1\n")
-
-    assert note.headings[1] == find_heading_anchor(note, "#Log")
-    assert note.headings[3] == find_heading_anchor(note, "#B#Log")
-    assert note.blocks[0] == find_heading_anchor(note, "#^ID-1")
-    assert None is find_heading_anchor(note, "#^none")
+    assert [note.headings[0]] * len(fits) == [resolve_section(note, name).heading for name in fits]
+    for name in fits_not:
+        with pytest.raises(SectionNotFound):
+            resolve_section(note, name)
 
 
 LINES = st.sampled_from(
@@ -198,4 +189,3 @@ def test_sections_nest_and_cover_their_headings(lines: list[str], ending: str) -
         assert section.body.start <= section.own.end <= section.body.end == section.span.end <= len(note.text)
         inside = [h for h in note.headings if section.span.start < h.span.start < section.span.end]
         assert all(heading.level > section.heading.level for heading in inside)
-        assert isinstance(find_heading_anchor(note, f"#{section.heading.text}"), Heading | Block | None)

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tests.index.indexed_vault import IndexedVault, dump, put_back_mtime
 from vault_memex.core.changes import Signature
+from vault_memex.index.indexer import OwnWrite
 from vault_memex.store import catalogue_write
 
 FOLDERS = ("", "a", "a/b", "é")
@@ -93,7 +94,7 @@ class Files(RuleBasedStateMachine):
     @rule(path=PATHS, text=texts())
     def write_own(self, path: str, text: str) -> None:
         file = self.vault.write(path, text)
-        self.vault.indexer.index_bytes(path, text.encode(), Signature.of(file.stat()))
+        self.vault.indexer.index_writes([OwnWrite(path, text.encode(), Signature.of(file.stat()))])
 
     @rule(path=PATHS)
     def edit_and_put_mtime_back(self, path: str) -> None:
@@ -118,7 +119,8 @@ class Files(RuleBasedStateMachine):
         if source.is_file() and not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             source.rename(target)
-            self.vault.indexer.index_bytes(new, target.read_bytes(), Signature.of(target.stat()), moved_from=old)
+            write = OwnWrite(new, target.read_bytes(), Signature.of(target.stat()))
+            self.vault.indexer.index_writes([write], moves=[(old, new)])
 
     @rule(old=st.sampled_from(("a", "a/b", "é")), new=st.sampled_from(("c", "a/d", "é")))
     def move_folder(self, old: str, new: str) -> None:

@@ -180,7 +180,7 @@ def test_own_write_during_a_pass_is_left_as_it_is(tmp_path: Path) -> None:
     def open_folder(folder: str) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
         if writing:
             file = vault.write("a.md", "newest")
-            vault.indexer.index_bytes("a.md", b"newest", sign(file))
+            vault.indexer.index_writes([OwnWrite("a.md", b"newest", sign(file))])
         return os.scandir(folder)
 
     writing = False
@@ -297,7 +297,7 @@ def test_moving_most_of_the_vault_is_not_held_back(vault: IndexedVault) -> None:
 
 def test_equal_signature_is_an_echo_and_changes_nothing(vault: IndexedVault) -> None:
     file = vault.write("a.md", "kiln")
-    revision = vault.indexer.index_bytes("a.md", b"kiln", sign(file))
+    revision = vault.indexer.index_writes([OwnWrite("a.md", b"kiln", sign(file))])
 
     assert revision == vault.indexer.index_paths(["a.md"]).revision
 
@@ -498,7 +498,7 @@ def test_two_processes_that_index_at_once_leave_what_one_leaves(tmp_path: Path) 
     processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(2)]
     for number in range(20):
         file = vault.write(f"own{number}.md", f"own {number}")
-        vault.indexer.index_bytes(file.name, file.read_bytes(), sign(file))
+        vault.indexer.index_writes([OwnWrite(file.name, file.read_bytes(), sign(file))])
 
     assert [0, 0] == [process.wait(60) for process in processes]
     vault.indexer.reconcile()

@@ -23,7 +23,7 @@ from tests.index.indexed_vault import IndexedVault, dump, put_back_mtime, wait_u
 from vault_memex.config import Config
 from vault_memex.core.changes import Signature
 from vault_memex.index.hints import Hints
-from vault_memex.index.indexer import PathReport, ScanReport
+from vault_memex.index.indexer import OwnWrite, PathReport, ScanReport
 from vault_memex.index.leader import Leadership
 from vault_memex.index.observer import VaultObserver
 from vault_memex.index.watcher import Watcher
@@ -221,7 +221,7 @@ def test_renamed_note_keeps_its_number(watched: Watched) -> None:
 
 def test_own_write_causes_no_report(watched: Watched) -> None:
     file = watched.vault.write("own.md", "mine")
-    revision = watched.vault.indexer.index_bytes("own.md", b"mine", Signature.of(file.stat()))
+    revision = watched.vault.indexer.index_writes([OwnWrite("own.md", b"mine", Signature.of(file.stat()))])
     watched.vault.write("marker.md", "marker")
     wait_until(lambda: bool(watched.vault.search("marker")))
 

@@ -16,7 +16,6 @@ from vault_memex.store.git_log import (
     find_file_times,
     find_outside_commits,
     find_uncommitted,
-    read_version,
 )
 
 TRAILERS = (("Memex-Op", "changed"), ("Memex-Note", "7"), ("Memex-Actor", "desk"), ("Memex-Event", "12"))
@@ -64,7 +63,7 @@ def test_first_commit_of_an_empty_repository(vault: Path) -> None:
     made = commit(vault, write(vault, "a b/회의.md", b"1\r\n"))
 
     assert made == git_in(vault, "rev-parse", "HEAD").strip()
-    assert b"1\r\n" == read_version(Git(vault), made, "a b/회의.md")
+    assert b"1\r\n" == Git(vault).run("cat-file", "blob", f"{made}:a b/회의.md")
     assert "" == git_in(vault, "status", "--porcelain")
 
 
@@ -125,7 +124,7 @@ def test_the_commit_holds_the_operations_bytes_even_if_the_file_moved_on(vault: 
 
     made = commit(vault, first)
 
-    assert b"first" == read_version(Git(vault), made, "a.md")
+    assert b"first" == Git(vault).run("cat-file", "blob", f"{made}:a.md")
     assert b"second" == (vault / "a.md").read_bytes()
     commit(vault, CommitFile("a.md", b"second"))
     assert "" == git_in(vault, "status", "--porcelain")
@@ -161,7 +160,7 @@ def test_line_ending_rules_of_the_repository_hold(vault: Path) -> None:
         vault, write(vault, "a.md", b"1\r\n2\r\n"), write(vault, ".gitattributes", b"*.md text eol=crlf\n")
     )
 
-    assert b"1\n2\n" == read_version(Git(vault), made, "a.md")
+    assert b"1\n2\n" == Git(vault).run("cat-file", "blob", f"{made}:a.md")
     assert "" == git_in(vault, "status", "--porcelain")
 
 

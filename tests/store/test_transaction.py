@@ -25,7 +25,6 @@ from vault_memex.errors import (
     VaultError,
 )
 from vault_memex.store.git import Git
-from vault_memex.store.git_log import read_version
 from vault_memex.store.journal import FileState, JournalEvent
 from vault_memex.store.transaction import Transactor
 
@@ -261,7 +260,7 @@ def test_each_write_becomes_one_commit_in_order(repository: Path, opened: Callab
 
     commits = git_in(repository, "log", "--reverse", "--format=%H %(trailers:key=Memex-Event,valueonly)").split()
     assert ["1", "2", "3"] == commits[1::2]
-    assert [b"1", b"2", b"3"] == [read_version(Git(repository), c, "Plan.md") for c in commits[::2]]
+    assert [b"1", b"2", b"3"] == [Git(repository).run("cat-file", "blob", f"{c}:Plan.md") for c in commits[::2]]
     assert "" == git_in(repository, "status", "--porcelain")
     assert [] == list((repository / ".memex/pending").iterdir())
 

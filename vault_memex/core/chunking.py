@@ -19,6 +19,8 @@ from vault_memex.core.text import Span
 TARGET_TOKENS = 200
 MIN_TOKENS = 40
 MAX_TOKENS = 350
+_LEAST_PART = 3  # tokens of a sentence or line that is a part of its own
+_LEAST_WORDS = 12  # the same of words within a sentence
 _HEADER_PART_LIMIT = 120  # code points of a title or heading in the first line
 
 # Tokens per byte of UTF-8, fitted to the real tokenizer on the benchmark texts and two vaults.
@@ -271,7 +273,8 @@ def _without_blobs(text: str, block: _Unit) -> Iterator[_Unit]:
 def _split(text: str, unit: _Unit, *ends: re.Pattern[str]) -> list[_Unit]:
     """Return the unit in parts of at most half the target, cut at the first kind of end that does it.
 
-    Tokens of a part are its share of the unit by length.
+    Tokens of a part are its share of the unit by length. Scraps stay with what follows them: a part of a text
+    costs as much as a word whatever its length, and a long line has hundreds of thousands of words.
     """
     half = TARGET_TOKENS / 2
     rate = unit.tokens / (unit.end - unit.start)
@@ -279,7 +282,8 @@ def _split(text: str, unit: _Unit, *ends: re.Pattern[str]) -> list[_Unit]:
         step = max(1, int(half / rate))
         cuts = list(range(unit.start + step, unit.end, step))
     else:
-        cuts = [m.end() for m in ends[0].finditer(text, unit.start, unit.end)]
+        least = _LEAST_WORDS if ends[0] is _BLANK else _LEAST_PART
+        cuts = _find_cuts(text, unit, ends[0], max(1, int(least / rate)))
     parts: list[_Unit] = []
     at = unit.start
     for cut in [*cuts, unit.end]:
@@ -290,6 +294,16 @@ def _split(text: str, unit: _Unit, *ends: re.Pattern[str]) -> list[_Unit]:
             parts.append(part)
         at = cut
     return parts
+
+
+def _find_cuts(text: str, unit: _Unit, end: re.Pattern[str], least: int) -> list[int]:
+    """Return where to cut the unit: behind ends that lie at least so many code points after the cut before."""
+    cuts: list[int] = []
+    found = end.search(text, unit.start + least, unit.end)
+    while found is not None:
+        cuts.append(found.end())
+        found = end.search(text, found.end() + least, unit.end)
+    return cuts
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

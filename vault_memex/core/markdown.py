@@ -278,11 +278,13 @@ def _build_parser() -> MarkdownIt:
     ruler = parser.block.ruler
     ruler.at("table", _table_rule, {"alt": ["paragraph", "reference"]})
     ruler.at("reference", _reference_rule, {"alt": []})
-    ruler.at("heading", _heading_rule, {"alt": ["paragraph", "reference", "blockquote"]})
+    ruler.disable("heading")
+    # Before code, lists and the rest, which a line that starts with # is none of: a note can be all headings.
+    ruler.before("code", "atx", _heading_rule, {"alt": ["paragraph", "reference", "blockquote"]})
     ruler.before("table", "text", _text_rule)
     ruler.before("fence", "comment", _comment_rule, {"alt": _INTERRUPTS})
     ruler.before("fence", "math", _math_rule, {"alt": _INTERRUPTS})
-    ruler.enable(["text", "table", "comment", "math"])
+    ruler.enable(["text", "table", "atx", "comment", "math"])
     return parser
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from vault_memex.core.note import Block, Heading, ParsedNote
+from vault_memex.core.note import Heading, ParsedNote
 from vault_memex.core.text import Span, name_key
 from vault_memex.errors import InvalidArgument, SectionNotFound, SectionNotUnique
 
@@ -150,26 +150,3 @@ def find_section_at(headings: Sequence[Heading], position: int) -> tuple[str, ..
             break
         path = heading.path
     return path
-
-
-def find_heading_anchor(note: ParsedNote, subpath: str) -> Heading | Block | None:
-    """Return the heading or block that `#Heading#Deeper` or `#^id` means in this note, as Obsidian follows it."""
-    parts = [part for part in subpath.split("#") if part.strip()]
-    if not parts:
-        return None
-    last = parts[-1].strip()
-    if last.startswith("^"):
-        wanted = last[1:].lower()
-        return next((block for block in note.blocks if block.id == wanted), None)
-    return _follow([heading_key(part) for part in parts], note.headings)
-
-
-def _follow(wanted: Sequence[str], headings: Sequence[Heading]) -> Heading | None:
-    """Walk down: each part fits a heading after the last one and deeper than it. The first that fits is taken."""
-    step, level = 0, 0
-    for heading in headings:
-        if heading.level > level and wanted[step] and heading_key(heading.text) == wanted[step]:
-            step, level = step + 1, heading.level
-            if step == len(wanted):
-                return heading
-    return None

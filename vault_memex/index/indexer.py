@@ -185,11 +185,6 @@ class Indexer:
             tuple(sorted(counts.busy)),
         )
 
-    def index_bytes(self, path: str, data: bytes, signature: Signature, moved_from: str | None = None) -> int:
-        """Take over a file this program has just written, without reading it again; return the new revision."""
-        moves = [(moved_from, path)] if moved_from is not None else []
-        return self.index_writes([OwnWrite(path, data, signature)], moves=moves)
-
     def index_writes(
         self, writes: Sequence[OwnWrite], deletes: Sequence[str] = (), moves: Sequence[tuple[str, str]] = ()
     ) -> int:

@@ -119,11 +119,6 @@ def find_file_times(git: Git) -> dict[str, FileTimes]:
     return {path: FileTimes(_moment(first[path]), _moment(last[path])) for path in first}
 
 
-def read_version(git: Git, commit: str, path: str) -> bytes:
-    """Return a file's bytes in a commit. Raises GitFailed when it is not in there."""
-    return git.run("cat-file", "blob", f"{commit}:{path}")
-
-
 def _read_log(git: Git, arguments: list[str]) -> Iterator[_Entry]:
     options = ["log", "-z", "--name-status", "-M50%", "-l5000", f"--format={_FORMAT}"]
     out = git.run(*options, *arguments, check=False).decode("utf-8", errors="replace")

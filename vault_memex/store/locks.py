@@ -46,10 +46,6 @@ class VaultLock:
         finally:
             self._threads.release()
 
-    def is_held(self) -> bool:
-        """Whether this process holds the lock and the lock file is still the one that was locked."""
-        return self._depth > 0 and self._same_file()
-
     def _acquire(self, until: float, deadline: float) -> None:
         while True:
             try:
