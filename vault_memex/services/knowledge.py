@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -98,15 +99,18 @@ class Knowledge:
         self.view = view
 
     def start(self) -> None:
-        """Take in the file that mirrors the graph, beside the first answers; later calls do what is left of it."""
-        if self._mirror.file is not None:
-            threading.Thread(target=self._start, name="memory-file", daemon=True).start()
+        """Take in the file that mirrors the graph, and load the graph where it is going to be asked for.
+
+        Both happen beside the first answers: 10,000 entities take most of a second. Later calls do what is left.
+        """
+        if self._mirror.file is not None or "graph" in self._config.tools:
+            threading.Thread(target=self._start, name="knowledge-graph", daemon=True).start()
 
     def _start(self) -> None:
         try:
-            self.take_in()
-        except MemexError as error:
-            log.warning("%s is not taken in yet: %s", self._mirror.file, error.message)
+            self.read_present()
+        except (MemexError, sqlite3.ProgrammingError) as error:  # the last: closed meanwhile
+            log.warning("the knowledge graph is not loaded yet: %s", error)
 
     def read(self) -> Graph:
         """Return the whole graph, what ended included. Raises IndexUnusable while not all notes have been read."""

@@ -145,6 +145,10 @@ class KnowledgeView:
 
     def resolve(self, target: str, source: str) -> str | None:
         """Return the note that a link's path text leads to."""
+        if "/" not in target and target[:1] != "." and target[-3:].casefold() != ".md":
+            found = self.find_files(name_key(f"{target}.md"))
+            if len(found) < 2:  # as nearly always: no rule has to choose
+                return found[0] if found else None
         return resolve_link(target, source, self.find_files).path
 
     def find_files(self, key: str) -> Sequence[str]:
