@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from vault_memex.core.links import link_key, resolve_link
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import base_of, name_key, stem_of
-from vault_memex.errors import AmbiguousTitle
+from vault_memex.errors import AmbiguousTitle, NotFound
 from vault_memex.memory.knowledge import (
     GraphLink,
     NoteGraph,
@@ -112,8 +112,11 @@ class KnowledgeView:
         return alike or get_close_matches(name, list(self._index.by_name), MOST_NEAR)
 
     def get_record(self, path: str) -> NoteRecord:
-        """Return what is known of an entity's note."""
-        return self._snapshot.notes[path]
+        """Return what is known of an entity's note. Raises NotFound when it went away this instant."""
+        record = self._snapshot.notes.get(path)
+        if record is None:
+            raise NotFound(f"{path} is gone: somebody deleted or moved it. Nothing was written.", gone=True)
+        return record
 
     def find_loose(self) -> tuple[str, ...]:
         """Return the notes that hold relations of names that are no entities."""
