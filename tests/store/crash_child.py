@@ -43,6 +43,16 @@ SCENARIOS = {
     "create": Change("created", "New/C.md", "t", (WriteFile("New/C.md", NEW, None),)),
     "move": Change("renamed", "New/A2.md", "t", (MoveFile(A, "New/A2.md", revision_of(OLD)),)),
     "hard_link": Change("changed", "Linked.md", "t", (replacing("Linked.md", OLD, NEW),)),
+    "relinked": Change(  # two of them say the same
+        "renamed",
+        "A2.md",
+        "t",
+        (
+            MoveFile(A, "A2.md", revision_of(OLD)),
+            *(replacing(path, b"[[A]]\n", b"[[A2]]\n") for path in (B, "Sub/C.md")),
+            replacing("Other.md", b"x", b"[[A2]]\n"),
+        ),
+    ),
     "several": Change(
         "renamed",
         "New/A2.md",

@@ -7,17 +7,21 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.store.conftest import put, visible_files
 from tests.store.crash_child import NEW, OLD, SCENARIOS, open_plain
+from tests.timing import cpu_seconds
 from vault_memex.core.changes import Change, WriteFile
 from vault_memex.core.revision import revision_of
 from vault_memex.store.disk import exchange_names
 from vault_memex.store.intents import parse_intent
 from vault_memex.store.transaction import Transactor
+from vault_memex.store.versions import Versions
 
 CHILD = Path(__file__).with_name("crash_child.py")
 
@@ -30,6 +34,7 @@ def template_of(tmp_path: Path) -> Path:
     template = tmp_path / "template"
     for path, data in (("A.md", OLD), ("Sub/B.md", b"[[A]]\n"), ("Linked.md", OLD), ("Other.md", b"x")):
         put(template, path, data)
+    put(template, "Sub/C.md", b"[[A]]\n")
     return template
 
 
@@ -128,6 +133,55 @@ def test_a_journal_line_whose_file_lost_its_new_name_with_the_power_is_taken_bac
     assert before == visible_files(vault)
     assert [1] == [event.id for event in one.stores.journal.read()]
     assert 2 == one.apply(SCENARIOS["swap"]).event.id
+
+
+class Stopped(BaseException):
+    pass
+
+
+def stop_at(wanted: str) -> Callable[[str], None]:
+    def stop(step: str) -> None:
+        if step == wanted:
+            raise Stopped
+
+    return stop
+
+
+def test_what_a_finished_write_replaced_is_kept_although_its_process_died(tmp_path: Path) -> None:
+    vault = template_of(tmp_path)
+    number = open_plain(vault).stores.ids.assign([("A.md", revision_of(OLD))], "2026-11-30")[0]
+    with pytest.raises(Stopped):
+        open_plain(vault, stop_at("journalled")).apply(SCENARIOS["swap"])
+    kept = Versions(vault / ".memex" / "history")
+    plain = open_plain(vault)
+    one = Transactor(replace(plain.stores, versions=kept))
+
+    (recovered,) = one.recover()
+
+    assert "finished" == recovered.outcome
+    assert OLD == kept.read(number, recovered.event.id)
+
+
+@pytest.mark.no_cover
+def test_thousands_of_files_of_one_folder_are_reversed_as_fast_as_they_are_written(tmp_path: Path) -> None:
+    vault, count = template_of(tmp_path), 1_000
+    for number in range(count):
+        put(vault, f"Many/{number}.md", b"[[A]] %d\n" % number)
+    before = visible_files(vault)
+    edits = (
+        WriteFile(p, b"[[B]]" + data[5:], revision_of(data)) for p, data in before.items() if p[:5] == "Many/"
+    )
+    change = Change("changed", "Many/0.md", "t", tuple(edits))
+    with pytest.raises(Stopped):
+        open_plain(vault, stop_at("journalled")).apply(change)
+    for file in (vault / ".memex" / "journal").glob("*"):
+        file.unlink()
+    (vault / "Many" / "0.md").write_bytes(before["Many/0.md"])  # so that not all is done
+    one = open_plain(vault)
+
+    assert 2 > cpu_seconds(one.recover)
+    assert before == without_temps(vault)
+    assert [] == list((vault / "Many").glob(".vmx-*"))
 
 
 def test_a_torn_intent_means_nothing_was_done(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ FIRST_PASS_SECONDS = 0.7  # a vault's first start waits so long to know its rule
 MOST_COMPLETIONS = 100
 LONGEST_MESSAGE = 4_000  # code points of an error
 MAY_BE_DONE = "Read the note before you try again; it may be done."
+GOES_ON = "It goes on, and is done whole or not at all: read the note before you try again."
 NOTE_URI = "vault://notes/{+path}"
 
 
@@ -114,7 +115,7 @@ class MemexServer(MCPServer[Vault]):
         except TimeoutError:
             return _failure(
                 f"DEADLINE: {name} took longer than {DEADLINE_SECONDS:.0f} s. "
-                + ("Ask for less." if spec.read_only else MAY_BE_DONE)
+                + ("Ask for less." if spec.read_only else GOES_ON)
             )
         except (OSError, sqlite3.Error) as error:
             log.exception("tool %r failed", name)

@@ -68,13 +68,16 @@ def swap_file(
     *,
     ready: Wait = no_wait,
     sync: Sync = sync_folder,
+    staged: Path | None = None,
 ) -> Path | None:
     """Replace a file that holds the revision `before`; return the hidden file that holds the old bytes.
+
+    `staged` is the hidden file that holds the data already, durable.
 
     The name is swapped and what came out is hashed, so a save between look and swap shows: it is put back and
     StaleRevision raised. None is returned where the file system keeps nothing.
     """
-    temp = write_temp(file.parent, before, data, like=file)
+    temp = staged or write_temp(file.parent, before, data, like=file)
     checkpoint("temp written")
     try:
         ready()

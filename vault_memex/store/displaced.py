@@ -57,7 +57,7 @@ class Sweeper:
         with self._changed:
             now = self._clock()
             due = [d for d in self._waiting if everything or d.due <= now]
-            self._waiting = [d for d in self._waiting if d not in due]
+            self._waiting = [d for d in self._waiting if not everything and d.due > now]
         copies = [
             copy for d in due if (copy := check_displaced(d.kept, d.note, d.before, self._now())) is not None
         ]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,18 @@ class Reversal:
 
     conflicts: tuple[str, ...]  # conflict copies that were made
     third_states: tuple[str, ...]  # files that hold neither old nor new bytes, left as they are
+
+
+_Temps = Mapping[tuple[Path, str], Sequence[Path]]  # by folder and the revision in the name
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """Where steps are reversed: one look at each folder serves thousands of them."""
+
+    root: Path
+    moment: float
+    temps: _Temps
 
 
 def check_all_done(root: Path, steps: tuple[Step, ...]) -> bool:
@@ -63,8 +76,9 @@ def reverse_steps(root: Path, steps: tuple[Step, ...], folders: tuple[str, ...],
     swapped = {step.path: _revision_at(root / step.path) != step.before for step in steps if step.kind == "swap"}
     conflicts: list[Path] = []
     third_states: list[str] = []
+    scene = _Scene(root, moment, _find_temps(root, steps))
     for step in reversed(steps):
-        restored, copy = _REVERSE[step.kind](root, step, moment)
+        restored, copy = _REVERSE[step.kind](scene, step)
         if not restored:
             third_states.append(step.to)
         if copy is not None:
@@ -83,9 +97,8 @@ def settle_temps(root: Path, steps: tuple[Step, ...], moment: float) -> tuple[st
     return tuple(copy.relative_to(root).as_posix() for copy in copies)
 
 
-def _reverse_create(root: Path, step: Step, moment: float) -> tuple[bool, Path | None]:
-    del moment
-    file = root / step.path
+def _reverse_create(scene: _Scene, step: Step) -> tuple[bool, Path | None]:
+    file = scene.root / step.path
     now = _revision_at(file)
     if now == step.after:
         with contextlib.suppress(StaleRevision):
@@ -94,9 +107,8 @@ def _reverse_create(root: Path, step: Step, moment: float) -> tuple[bool, Path |
     return now == "", None
 
 
-def _reverse_removal(root: Path, step: Step, moment: float) -> tuple[bool, Path | None]:
-    del moment
-    file = root / step.path
+def _reverse_removal(scene: _Scene, step: Step) -> tuple[bool, Path | None]:
+    file = scene.root / step.path
     now = _revision_at(file)
     if now == "":
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -105,9 +117,8 @@ def _reverse_removal(root: Path, step: Step, moment: float) -> tuple[bool, Path 
     return now == step.before, None
 
 
-def _reverse_move(root: Path, step: Step, moment: float) -> tuple[bool, Path | None]:
-    del moment
-    source, target = root / step.path, root / step.to
+def _reverse_move(scene: _Scene, step: Step) -> tuple[bool, Path | None]:
+    source, target = scene.root / step.path, scene.root / step.to
     same = _is_same_file(source, target)
     if _revision_at(target) == step.after and (same or not os.path.lexists(source)):
         if same and source.name in os.listdir(source.parent):
@@ -119,18 +130,18 @@ def _reverse_move(root: Path, step: Step, moment: float) -> tuple[bool, Path | N
     return _revision_at(source) == step.before, None
 
 
-def _reverse_write(root: Path, step: Step, moment: float) -> tuple[bool, Path | None]:
-    file = root / step.path
+def _reverse_write(scene: _Scene, step: Step) -> tuple[bool, Path | None]:
+    file = scene.root / step.path
     now = _revision_at(file)
     if now in (step.before, ""):  # gone: a move before it was not done, or the owner removed the note
         return True, None
     with contextlib.suppress(StaleRevision):
-        if now == step.after and _swap_back(file, step):
+        if now == step.after and _swap_back(file, step, scene.temps):
             return True, None
         if now == step.after or (step.kind == "in_place" and _is_torn(file, step)):
             _write_old(file, step, now)
             return True, None
-    return False, _put_old_beside(file, step, moment)
+    return False, _put_old_beside(file, step, scene.moment)
 
 
 def _write_old(file: Path, step: Step, now: str) -> None:
@@ -142,10 +153,10 @@ def _write_old(file: Path, step: Step, now: str) -> None:
         remove_quietly(displaced)
 
 
-def _swap_back(file: Path, step: Step) -> bool:
+def _swap_back(file: Path, step: Step, temps: _Temps) -> bool:
     """Exchange the note with the displaced file that has the old bytes: needs no space on a full disk."""
-    for kept, before in find_temps(file.parent):
-        if before != step.before or _revision_at(kept) != step.before:
+    for kept in temps.get((file.parent, step.before), ()):
+        if _revision_at(kept) != step.before:
             continue
         if not exchange_names(kept, file):
             os.replace(kept, file)
@@ -181,18 +192,25 @@ def _put_old_beside(file: Path, step: Step, moment: float) -> Path | None:
 def _remove_temps(root: Path, steps: tuple[Step, ...], swapped: dict[str, bool], moment: float) -> list[Path]:
     """Remove temporary files of these steps; one that an editor wrote into becomes a conflict copy."""
     copies: list[Path] = []
+    temps = _find_temps(root, steps)
     for step in steps:
         file = root / step.to
         wanted = "new" if step.kind == "create" else step.before
-        for temp, before in find_temps(file.parent):
-            if before != wanted:
-                continue
+        for temp in temps.get((file.parent, wanted), ()):
             if step.kind == "swap" and swapped[step.path] and _revision_at(temp) != step.after:
-                copy = check_displaced(temp, file, before, moment)
+                copy = check_displaced(temp, file, wanted, moment)
                 copies += [copy] if copy is not None else []
             else:
                 remove_quietly(temp)
     return copies
+
+
+def _find_temps(root: Path, steps: tuple[Step, ...]) -> _Temps:
+    found: dict[tuple[Path, str], list[Path]] = defaultdict(list)
+    for folder in {(root / path).parent for step in steps for path in (step.path, step.to)}:
+        for temp, before in find_temps(folder):
+            found[folder, before].append(temp)
+    return found
 
 
 def _revision_at(file: Path) -> str:
@@ -214,7 +232,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
         return False
 
 
-_REVERSE: dict[str, Callable[[Path, Step, float], tuple[bool, Path | None]]] = {
+_REVERSE: dict[str, Callable[[_Scene, Step], tuple[bool, Path | None]]] = {
     "create": _reverse_create,
     "move": _reverse_move,
     "remove": _reverse_removal,

@@ -96,14 +96,16 @@ def apply_step(
     *,
     ready: Wait = no_wait,
     sync: Sync = sync_folder,
+    staged: Path | None = None,
 ) -> Path | None:
     """Do one step, durable; return the hidden file that holds the displaced bytes, if one was left.
 
-    `ready` is waited for before anything can be seen to have changed. A write leaves the folder to `sync`.
+    `ready` is waited for before anything can be seen to have changed. A write leaves the folder to `sync`. `staged`
+    is the hidden file that has a swap's new bytes already.
     """
     file = files.root / step.path
     if step.kind == "swap":
-        return swap_file(file, step.new, step.before, checkpoint, ready=ready, sync=sync)
+        return swap_file(file, step.new, step.before, checkpoint, ready=ready, sync=sync, staged=staged)
     if step.kind != "create":
         ready()
     if step.kind == "in_place":

@@ -23,7 +23,7 @@ from vault_memex.store.atomic import Checkpoint, no_checkpoint
 from vault_memex.store.beside import Beside
 from vault_memex.store.change_event import build_commit_file, build_event, build_request
 from vault_memex.store.commits import Book, CommitQueue, QueuedCommit
-from vault_memex.store.disk import os_error_as_memex, remove_quietly, sync_folder
+from vault_memex.store.disk import os_error_as_memex, remove_quietly
 from vault_memex.store.displaced import Sweeper, remove_orphans
 from vault_memex.store.files import VaultFiles
 from vault_memex.store.git import CommitFile
@@ -33,6 +33,7 @@ from vault_memex.store.journal import Journal, JournalEvent, render_moment
 from vault_memex.store.layout import TRASH_FOLDER, init_layout, init_trash
 from vault_memex.store.locks import VaultLock
 from vault_memex.store.recovery import check_all_done, check_undone, reverse_steps, settle_temps
+from vault_memex.store.staging import stage_swaps, sync_folders
 from vault_memex.store.steps import FileResult, Step, apply_step, build_results, missing_folders, prepare_steps
 from vault_memex.store.undo import UndoStore
 from vault_memex.store.versions import Versions
@@ -190,7 +191,7 @@ class Transactor:
         results = build_results(steps)
         event = build_event(change, results, self._next_id(), self._now(), details)
         for step in steps:
-            if step.old:
+            if step.old and step.kind != "move" and not self._is_kept(step):
                 stores.undo.put(step.old)
         folders = missing_folders(stores.files, steps)
         intent = Intent(event, steps, folders, self._machine)
@@ -214,31 +215,38 @@ class Transactor:
 
     def _apply_steps(
         self, steps: tuple[Step, ...], intent_file: Path
-    ) -> tuple[list[tuple[Path, Step]], list[Future[None]]]:
+    ) -> tuple[list[tuple[Path, Step]], Future[None]]:
         """Return the displaced files, and what is still to be waited for.
 
-        Of one file, the intent is flushed beside its new bytes, and its folder beside the journal.
+        Of one file, the intent is flushed beside its new bytes, and its folder beside the journal. Of several, all
+        new bytes are on disk before the first name changes, and each folder is flushed once.
         """
         single = len(steps) == 1
         intent_synced = self._beside.begin(self.pending.sync, intent_file, name=not single)
-        synced: list[Future[None]] = []
-
-        def sync_later(folder: Path) -> None:
-            synced.append(self._beside.begin(sync_folder, folder))
-
+        folders: dict[Path, None] = {}
         displaced: list[tuple[Path, Step]] = []
+        staged = {} if single else stage_swaps(self.stores.files.root, steps)
+        self._checkpoint("staged")
         for number, step in enumerate(steps):
             kept = apply_step(
                 self.stores.files,
                 step,
                 self._checkpoint,
                 ready=intent_synced.result,
-                sync=sync_later if single else sync_folder,
+                sync=folders.setdefault,
+                staged=staged.get(number),
             )
             if kept is not None:
                 displaced.append((kept, step))
             self._checkpoint(f"step {number} done")
+        synced = self._beside.begin(sync_folders, folders)
+        if not single:
+            synced.result()
         return displaced, synced
+
+    def _is_kept(self, step: Step) -> bool:
+        """Whether the vault's own history is going to keep what the step replaces."""
+        return self.stores.versions is not None and self.stores.ids.number_of(step.path) is not None
 
     def _reverse(self, intent: Intent, intent_file: Path) -> None:
         """Undo the steps done so far. If even that fails, the intent stays for the next write or start."""
@@ -289,12 +297,11 @@ class Transactor:
                 signature = self.stores.files.signature(self.stores.files.root / result.path)
         return AppliedFile(result.path, result.from_path, result.before, result.after, result.data, signature)
 
-    def _append(self, event: JournalEvent, synced: Sequence[Future[None]]) -> Book:
+    def _append(self, event: JournalEvent, synced: Future[None]) -> Book:
         """Journal the event; it is taken back when a folder cannot be synced."""
         file, size = self.stores.journal.append(event)
         try:
-            for folder in synced:
-                folder.result()
+            synced.result()
         except OSError:
             self.stores.journal.retract(event)
             raise
@@ -342,6 +349,8 @@ class Transactor:
             conflicts = settle_temps(root, intent.steps, moment)
             if not journalled:
                 self.stores.journal.append(intent.event)
+            if self.stores.versions is not None:
+                self.stores.versions.follow(intent.event, intent.steps, self.stores.ids.number_of)
             self.pending.finish(found.file, waits_for_commit=self.stores.queue is not None)
             return Recovered(intent.event, "finished", conflicts)
         reversal = reverse_steps(root, intent.steps, intent.folders, moment)
