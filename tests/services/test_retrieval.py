@@ -45,10 +45,18 @@ def test_where_more_match_than_are_ranked_the_total_is_said_to_be_the_least(vaul
     cut = vault.retrieval.search(SearchRequest("kiln", words_only="not asked"))
     whole = vault.retrieval.search(SearchRequest("kiln", mode="exact"))
 
-    assert (retrieval.WORD_DEPTH, True) == (cut.total, cut.total_is_least)
-    assert "at least 490 more" in " ".join(cut.notes)
+    assert (retrieval.PAGE_DEPTH, True) == (cut.total, cut.total_is_least)
+    assert "at least 190 more" in " ".join(cut.notes)
     assert (CROWD + 1, False) == (whole.total, whole.total_is_least)
     assert "at least" not in " ".join(whole.notes)
+
+
+def test_pages_neither_skip_nor_repeat(vault: Vault) -> None:
+    whole = vault.retrieval.find(SearchRequest("kiln boat")).ranked
+    pages = [vault.retrieval.search(SearchRequest("kiln boat", offset=at, limit=25)) for at in range(0, 300, 25)]
+
+    assert [note.path for note in whole] == [row.path for page in pages for row in page.rows]
+    assert len(whole) >= retrieval.PAGE_DEPTH
 
 
 def test_a_filter_finds_the_note_that_stands_behind_hundreds_by_meaning(vault: Vault) -> None:

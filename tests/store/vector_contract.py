@@ -58,6 +58,13 @@ class VectorContract:
         assert 2 == len(store.search(unit(1), 2))
         assert [] == store.search(unit(1), 0)
 
+    def test_each_of_several_vectors_finds_what_it_finds_alone(self, store: VectorStore) -> None:
+        store.add([name(n) for n in range(5_000)], random_rows(5_000))
+        wanted = list(random_rows(3, seed=2))
+
+        assert [store.search(vector, 20) for vector in wanted] == store.search_each(wanted, 20)
+        assert [] == store.search_each([], 20)
+
     def test_a_hash_that_is_there_keeps_its_vector(self, store: VectorStore) -> None:
         store.add([name(1), name(1)], np.stack([unit(1), unit(0, 1)]))
         store.add([name(1), name(2)], np.stack([unit(0, 0, 1), unit(0, 1)]))

@@ -36,7 +36,8 @@ class Closeness:
         if not texts:
             return []
         store, embedder = self._active()
-        return [self._search(store, vector, limit) for vector in embedder.embed_passages(texts[:MOST_TEXTS])]
+        found = store.search_each(list(embedder.embed_passages(texts[:MOST_TEXTS])), limit)
+        return [self._find_notes({near.hash: near.distance for near in hits}) for hits in found]
 
     def near_of(self, path: str, limit: int, below: float = FARTHEST) -> Hits:
         """Return the notes nearer than `below`, each once, by the nearest pair of passages; at most `limit`.
@@ -51,8 +52,8 @@ class Closeness:
         vectors = [known[row.hash] for row in rows if row.hash in known]
         vectors += self._embed_missing(embedder, [row for row in rows if row.hash not in known])
         distances: dict[str, float] = {}
-        for vector in vectors:
-            for near in store.search(vector, limit + len(rows)):
+        for found in store.search_each(vectors, limit + len(rows)):
+            for near in found:
                 if near.distance >= below:
                     break
                 distances[near.hash] = min(near.distance, distances.get(near.hash, FARTHEST))
@@ -65,9 +66,6 @@ class Closeness:
     def _embed_missing(self, embedder: Embedder, rows: Sequence[PassageRow]) -> Iterable[Vectors]:
         texts = self._read_texts(rows[:MOST_TEXTS]) if rows else {}
         return list(embedder.embed_passages(list(texts.values()))) if texts else []
-
-    def _search(self, store: VectorStore, vector: Vectors, limit: int) -> Hits:
-        return self._find_notes({near.hash: near.distance for near in store.search(vector, limit)})
 
     def _find_notes(self, distances: Mapping[str, float]) -> Hits:
         return sort_hits((path, distances[key]) for key, path in self._catalogue.find_notes(distances))

@@ -12,16 +12,7 @@ from vault_memex.core.filters import check_filters, find_unknown_tags, get_memor
 from vault_memex.core.match import check_strong, find_by_place_or_former_title, find_missing_words
 from vault_memex.core.match_plan import MatchPlan, build_match
 from vault_memex.core.query import parse_query
-from vault_memex.core.ranking import (
-    MEANING_WEIGHTS,
-    Evidence,
-    Hit,
-    Ranked,
-    ScoredList,
-    Tier,
-    build_weights,
-    fuse,
-)
+from vault_memex.core.ranking import MEANING_WEIGHTS, Evidence, Hit, Ranked, ScoredList, Tier, build_weights, fuse
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.index.meaning import Meaning, MeaningUnavailable
 from vault_memex.memory.thresholds import Thresholds
@@ -44,6 +35,9 @@ from vault_memex.store.vectors import Near
 __all__ = ["ORDERS", "Retrieval", "SearchAnswer", "SearchRequest", "order_notes", "put_corrections_first"]
 
 WORD_DEPTH = 500  # notes that hold any of the words
+PAGE_DEPTH = (
+    200  # of them where relevance orders the pages: only the first fifty weigh, and each takes time to rank
+)
 FEW_HITS = 20  # by words: the first of so few is likely the best match
 COMMON_NOTES = 1_000  # a word that so many notes hold needs no help from words that begin alike
 MEANING_DEPTH = 50  # passages
@@ -202,11 +196,12 @@ class Retrieval:
         hits: Sequence[Hit] = ()
         unavailable = request.words_only or None
         recalled = None
+        depth = _find_depth(request)
         if query.exact or unavailable is not None:
-            words = self._find_words(query, allowed)
+            words = self._find_words(query, allowed, depth)
         else:
             wait = self._ask_near(request, allowed, len(snapshot.notes))
-            words = self._find_words(query, allowed)  # while the other process looks for meaning
+            words = self._find_words(query, allowed, depth)  # while the other process looks for meaning
             recalled = self._guess_flashbacks(request, words, allowed)
             try:
                 hits = self._place_near(wait(), allowed)
@@ -219,7 +214,7 @@ class Retrieval:
             named = dict.fromkeys(find_by_place_or_former_title(query, snapshot))
             ranked = [*ranked, *(_listed(allowed[p], "related") for p in named if p in allowed and p not in known)]
             strong = self._find_strong(query, ranked, allowed)
-        is_cut = max(len(words.any_word), len(words.beginnings)) >= WORD_DEPTH
+        is_cut = max(len(words.any_word), len(words.beginnings)) >= depth
         return _Found(ranked, unavailable, strong, recalled, is_cut)
 
     def _find_exact(self, query: Query, allowed: Mapping[str, NoteRecord]) -> Sequence[Ranked]:
@@ -273,20 +268,21 @@ class Retrieval:
         evidence = self._find_evidence(query, allowed, found, all_words)
         return fuse(lists, query, evidence, self._now(), explain=request.explain)
 
-    def _find_words(self, query: Query, allowed: Mapping[str, NoteRecord]) -> _WordLists:
-        any_word = self._search_words(build_match(query, "any"), allowed)
+    def _find_words(self, query: Query, allowed: Mapping[str, NoteRecord], depth: int) -> _WordLists:
+        any_word = self._search_words(build_match(query, "any"), allowed, depth)
         common: frozenset[str] = frozenset()
-        if len(any_word) == WORD_DEPTH:
+        if len(any_word) == depth:
             common = self._catalogue.find_common(query.terms, COMMON_NOTES)
-        return _WordLists(any_word, self._search_words(build_match(query, "prefix", common=common), allowed))
+        beginnings = self._search_words(build_match(query, "prefix", common=common), allowed, depth)
+        return _WordLists(any_word, beginnings)
 
-    def _search_words(self, match: MatchPlan, allowed: Mapping[str, NoteRecord]) -> list[Hit]:
+    def _search_words(self, match: MatchPlan, allowed: Mapping[str, NoteRecord], depth: int) -> list[Hit]:
         """Return the best notes that may be shown."""
-        hits = self._catalogue.search_words(match, COLUMN_WEIGHTS, WORD_DEPTH)
+        hits = self._catalogue.search_words(match, COLUMN_WEIGHTS, depth)
         kept = [Hit(hit.path, hit.score) for hit in hits if hit.path in allowed]
-        if len(hits) == WORD_DEPTH > len(kept):  # filters dropped some, and others may stand behind them
+        if len(hits) == depth > len(kept):  # filters dropped some, and others may stand behind them
             hits = self._catalogue.search_words(match, COLUMN_WEIGHTS)
-            kept = [Hit(hit.path, hit.score) for hit in hits if hit.path in allowed][:WORD_DEPTH]
+            kept = [Hit(hit.path, hit.score) for hit in hits if hit.path in allowed][:depth]
         return kept
 
     def _find_matching(
@@ -339,6 +335,12 @@ class Retrieval:
 
 def _wants_flashbacks(request: SearchRequest) -> bool:
     return request.flashbacks and not request.offset and request.mode != "strict"
+
+
+def _find_depth(request: SearchRequest) -> int:
+    """Return how many notes a list of words gives, the same for each page: fewer where no other order needs them."""
+    reordered = request.prefer_working or request.order not in {"", "relevance"}
+    return WORD_DEPTH if reordered or request.strengths or request.mode == "strict" else PAGE_DEPTH
 
 
 def order_notes(

@@ -229,8 +229,8 @@ class Catalogue:
         with self._reading() as db:
             return words.count_terms(db, terms)
 
-    def find_terms(self, path: str) -> frozenset[str]:
-        """Return the terms that a note is found by."""
+    def find_terms(self, path: str) -> tuple[str, ...]:
+        """Return the terms that a note is found by, each once: of title, aliases, headings, tags, body."""
         with self._reading() as db:
             return words.find_terms(db, path)
 

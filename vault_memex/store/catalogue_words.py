@@ -76,13 +76,13 @@ def count_terms(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
     return {term: int(count) for term, count in rows}
 
 
-def find_terms(db: sqlite3.Connection, path: str) -> frozenset[str]:
-    """Return the terms that a note is found by."""
+def find_terms(db: sqlite3.Connection, path: str) -> tuple[str, ...]:
+    """Return the terms that a note is found by, each once, as they stand in title, aliases, headings, tags, body."""
     row = db.execute(
         f"SELECT {', '.join(COLUMNS)} FROM words WHERE rowid = (SELECT id FROM files WHERE path = ?)",  # noqa: S608
         (path,),
     ).fetchone()
-    return frozenset(term for column in row for term in column.split()) if row else frozenset()
+    return tuple(dict.fromkeys(" ".join(row).split())) if row else ()
 
 
 def find_known_terms(db: sqlite3.Connection, terms: Iterable[str]) -> frozenset[str]:

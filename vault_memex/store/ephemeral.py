@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from vault_memex.store.vectors import Vectors
 
+_ROWS_AT_ONCE = 2_048  # 3 MB of 384 dimensions, which stay in the processor's cache for the next vector
+_DECIMALS = 6  # of a distance; what float32 says beyond depends on where a row stands
 _WORD = re.compile(r"\w+")
 
 
@@ -65,25 +67,17 @@ class EphemeralVectors:
 
     def search(self, vector: Vectors, limit: int, among: Collection[str] | None = None) -> list[Near]:
         """Return the rows nearest by cosine, nearest first, equals by hash; with `among`, of these hashes only."""
-        import numpy as np
-
         rows = self._rows
         hashes, vectors = rows.hashes, rows.vectors
         if among is not None:
             places = sorted(rows.places[h] for h in set(among) if h in rows.places)
             hashes, vectors = hashes[places], vectors[places]
-        if not len(hashes) or limit < 1:
-            return []
-        # One thread: BLAS would share the work with a second, and wait for it while both cores are embedding
-        # (measured under load, 10,000 rows: 16 ms against 1).
-        distances = 1.0 - np.einsum("ij,j->i", vectors, np.asarray(vector, np.float32).reshape(-1))
-        if limit < len(distances):
-            border = np.partition(distances, limit - 1)[limit - 1]
-            chosen = np.flatnonzero(distances <= border)
-        else:
-            chosen = np.arange(len(distances))
-        order = np.lexsort((hashes[chosen], distances[chosen]))[:limit]
-        return [Near(str(hashes[i]), min(2.0, max(0.0, float(distances[i])))) for i in chosen[order]]
+        return _find_nearest(hashes, _measure(vectors, [vector])[0], limit)
+
+    def search_each(self, vectors: Sequence[Vectors], limit: int) -> list[list[Near]]:
+        """Return for each vector what `search` does, in less time."""
+        rows = self._rows
+        return [_find_nearest(rows.hashes, distances, limit) for distances in _measure(rows.vectors, vectors)]
 
     def get(self, hashes: Collection[str]) -> Mapping[str, Vectors]:
         """Return the vectors of those hashes that are there."""
@@ -117,6 +111,32 @@ class EphemeralVectors:
 
     def close(self) -> None:
         """There is nothing to close."""
+
+
+def _measure(rows: Vectors, wanted: Sequence[Vectors]) -> NDArray[np.float32]:
+    """Return the cosine distances of all rows from each wanted vector, one line a vector."""
+    import numpy as np
+
+    distances = np.empty((len(wanted), len(rows)), np.float32)
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        block = rows[start : start + _ROWS_AT_ONCE]
+        for line, vector in zip(distances, wanted, strict=True):
+            line[start : start + len(block)] = block @ np.asarray(vector, np.float32).reshape(-1)
+    return np.round(1.0 - distances, _DECIMALS)
+
+
+def _find_nearest(hashes: NDArray[np.str_], distances: NDArray[np.float32], limit: int) -> list[Near]:
+    import numpy as np
+
+    if not len(hashes) or limit < 1:
+        return []
+    if limit < len(distances):
+        border = np.partition(distances, limit - 1)[limit - 1]
+        chosen = np.flatnonzero(distances <= border)
+    else:
+        chosen = np.arange(len(distances))
+    order = np.lexsort((hashes[chosen], distances[chosen]))[:limit]
+    return [Near(str(hashes[i]), min(2.0, max(0.0, float(distances[i])))) for i in chosen[order]]
 
 
 class EphemeralTables:

@@ -208,6 +208,14 @@ class LanceVectors:
             pairs = zip(found["hash"].to_pylist(), found["_distance"].to_pylist(), strict=True)
             return sorted((Near(h, min(2.0, max(0.0, d))) for h, d in pairs), key=lambda n: (n.distance, n.hash))
 
+    def search_each(self, vectors: Sequence[Vectors], limit: int) -> list[list[Near]]:
+        """Return for each vector what `search` does."""
+        self._refresh()
+        copy = self._copy
+        if copy is not None:
+            return copy.search_each(vectors, limit)
+        return [self.search(vector, limit) for vector in vectors]
+
     def get(self, hashes: Collection[str]) -> Mapping[str, Vectors]:
         """Return the vectors of those hashes that are there."""
         self._refresh()

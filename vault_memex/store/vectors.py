@@ -57,6 +57,9 @@ class VectorStore(Protocol):
     def search(self, vector: Vectors, limit: int, among: Collection[str] | None = None) -> list[Near]:
         """Return the rows nearest by cosine, nearest first, equals by hash; with `among`, of these hashes only."""
 
+    def search_each(self, vectors: Sequence[Vectors], limit: int) -> list[list[Near]]:
+        """Return for each vector what `search` does."""
+
     def get(self, hashes: Collection[str]) -> Mapping[str, Vectors]:
         """Return the vectors of those hashes that are there."""
 
