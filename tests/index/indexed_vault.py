@@ -74,12 +74,13 @@ _QUERIES = (
         "SELECT source.path, ordinal, kind, target, subpath, display, property, start, end, link_key, other.path, ambiguous"
         " FROM links JOIN files AS source ON source.id = source LEFT JOIN files AS other ON other.id = resolved"
     ),
+    "SELECT link_key, path FROM definitions JOIN files ON files.id = source",
     "SELECT path, ordinal, hex(hash), heading_path, start, end, chars FROM passages JOIN files ON files.id = note",
     "SELECT path, title, aliases, headings, tags, body FROM words JOIN files ON files.id = words.rowid",
     "SELECT term, doc, cnt FROM vocabulary",
     (
         "SELECT count(*) FROM notes UNION ALL SELECT count(*) FROM words UNION ALL SELECT count(*) FROM links"
-        " UNION ALL SELECT count(*) FROM passages"
+        " UNION ALL SELECT count(*) FROM definitions UNION ALL SELECT count(*) FROM passages"
     ),
 )
 

@@ -57,7 +57,8 @@ def texts(draw: st.DrawFn) -> str:
     )
     links = draw(st.lists(TARGETS, max_size=3))
     words = draw(st.lists(WORDS, max_size=3))
-    return head + "# H\n" + " ".join(words) + "\n\n" + "\n".join(f"[[{link}]] ![[{link}|shown]]" for link in links)
+    body = "# H\n" + " ".join(words) + "\n\n" + "\n".join(f"[[{link}]] ![[{link}|shown]]" for link in links)
+    return head + body + "".join(f"\n\n[r]: {link}" for link in links[:1])
 
 
 class Files(RuleBasedStateMachine):

@@ -342,6 +342,38 @@ def test_a_new_title_renames_the_file_and_the_links_to_it(folder: Path, opening:
     assert 2 == len(files)
 
 
+def test_definitions_and_canvases_follow_a_rename_and_are_no_backlinks(folder: Path, opening: OpenVault) -> None:
+    (folder / "Old.md").write_text("# Old\n", encoding="utf-8")
+    (folder / "Refers.md").write_bytes(b"[a][r]\r\n\r\n[r]: Old.md 'Old'\r\n")
+    canvas = b'{"nodes":[{"type":"file","file":"Old.md", "subpath":"#Old"}], "x":1.0}\r\n'
+    (folder / "Board.canvas").write_bytes(canvas)
+    (folder / "Other.canvas").write_bytes(canvas.replace(b"Old.md", b"Older.md"))
+    vault = opening(folder)
+    assert () == vault.reading.get("Old", ReadRequest()).backlinks
+
+    answer = vault.editing.edit(edit("Old", title="New"))
+
+    files = state_of(folder)
+    assert ("Refers.md", "Board.canvas") == answer.relinked
+    assert b"[a][r]\r\n\r\n[r]: New.md 'Old'\r\n" == files["Refers.md"]
+    assert canvas.replace(b"Old.md", b"New.md") == files["Board.canvas"]
+    assert canvas.replace(b"Old.md", b"Older.md") == files["Other.canvas"]
+    assert ("Refers.md", "Board.canvas") == vault.editing.edit(edit("New", title="Newer")).relinked
+
+
+def test_a_canvas_that_cannot_be_written_stops_the_rename(folder: Path, opening: OpenVault) -> None:
+    (folder / "Old.md").write_text("# Old\n", encoding="utf-8")
+    (folder / "Board.canvas").write_text('{"nodes":[{"type":"file","file":"Old.md"}]}', encoding="utf-8")
+    (folder / "Board.canvas").chmod(0o444)
+    before = state_of(folder)
+    vault = opening(folder)
+
+    with pytest.raises(NotWritable, match=r"Board\.canvas links to Old\.md"):
+        vault.editing.edit(edit("Old", title="New"))
+    assert before == state_of(folder)
+    assert () == vault.editing.edit(edit("Old", title="New", relink=False)).relinked
+
+
 def test_a_moved_note_keeps_its_number_and_its_links(folder: Path, opening: OpenVault) -> None:
     (folder / "A.md").write_text("[[B]]\n", encoding="utf-8")
     (folder / "B.md").write_text("b\n", encoding="utf-8")

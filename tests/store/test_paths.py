@@ -196,6 +196,26 @@ def test_the_internal_door_leads_only_to_its_own_folder(base: Path) -> None:
         files.find_place("a/n.md", "internal")
 
 
+def test_the_door_of_canvases_leads_to_canvases_that_are_there_and_the_others_do_not(base: Path) -> None:
+    files = VaultFiles(base / "vault")
+    for path in ("a/Board.canvas", "_memex/Board.canvas", "a/n.txt"):
+        (base / "vault" / path).parent.mkdir(exist_ok=True)
+        (base / "vault" / path).write_text("{}", encoding="utf-8")
+
+    assert "a/Board.canvas" == files.find_place("a/board.canvas", "canvas").path
+    for path, door, error in (
+        ("a/Board.canvas", "note", InvalidArgument),
+        ("a/n.md", "canvas", InvalidArgument),
+        ("a/n.txt", "canvas", InvalidArgument),
+        ("a/New.canvas", "canvas", NotFound),
+        ("_memex/Board.canvas", "canvas", ReservedFolder),
+        (".obsidian/Board.canvas", "canvas", ReservedFolder),
+        ("../Board.canvas", "canvas", PathOutsideVault),
+    ):
+        with pytest.raises(error):
+            files.find_place(path, door)  # type: ignore[arg-type]
+
+
 def test_a_file_in_the_place_of_the_memex_folder_is_named(base: Path) -> None:
     (base / "vault" / ".memex").write_bytes(b"")
     files = VaultFiles(base / "vault")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from vault_memex.core.inline import InlineScanner
-from vault_memex.core.note import Block, Heading
+from vault_memex.core.links import parse_definition
+from vault_memex.core.note import Block, Heading, Link
 from vault_memex.core.text import LINE_END, Span
 
 PIPE = re.compile(r"\\.|\|", re.DOTALL)  # a pipe, or anything escaped
@@ -48,6 +49,7 @@ class BodyReader:
         self.inline = InlineScanner(text)
         self.headings: list[Heading] = []
         self.blocks: list[Block] = []
+        self.definitions: list[Link] = []
         self.ancestors: list[tuple[int, str]] = []
         self.frames = [_Frame((0, len(self.starts)))]
 
@@ -150,6 +152,12 @@ class BodyReader:
         else:
             frame.footnote = False
 
+    def _read_definition(self, token: BlockToken) -> None:
+        first, end = _lines_of(token)
+        found = parse_definition(self.text, self._line_span(first, end - 1))
+        if found is not None:
+            self.definitions.append(found)
+
     def _read_comment(self, token: BlockToken) -> None:
         """Read a block between %% marks: its links and tags count, its headings and lists do not."""
         lines = _lines_of(token)
@@ -204,5 +212,6 @@ _READERS: dict[str, Callable[[BodyReader, BlockToken], None]] = {
     "math_block": BodyReader._pass_over,
     "hr": BodyReader._pass_over,
     "comment_block": BodyReader._read_comment,
+    "definition_block": BodyReader._read_definition,
     "table_block": BodyReader._read_table,
 }

@@ -53,6 +53,7 @@ class WriteFile:
     path: str
     data: bytes
     before: str | None
+    in_canvas: bool = False  # a canvas whose references follow a rename; else only notes are written
 
 
 @dataclass(frozen=True, slots=True)

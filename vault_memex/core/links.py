@@ -22,6 +22,9 @@ WIKILINK = re.compile(
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _ANGLE = re.compile(r"<((?:[^<>\\\r\n]|\\[^\r\n])*+)>")
 _BARE = re.compile(r"(?:[^\\()\s\x00-\x1f\x7f]|\\[!-/:-@\[-`{-~]|\\)++")
+_UNSPACED = re.compile(r"\S++")
+# A quote's marks may stand between the label and a path on the next line.
+_DEFINITION = re.compile(r"\[(?:[^\[\]\\]|\\.)++\]:[ \t]*+(?:\r?\n[ \t>]*+|\r[ \t>]*+)?", re.DOTALL)
 _TITLE = re.compile(r'"(?:[^"\\]|\\.)*+"|\'(?:[^\'\\]|\\.)*+\'|\((?:[^()\\]|\\.)*+\)', re.DOTALL)
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _ENTITY = re.compile(r"&(?:[a-zA-Z][a-zA-Z0-9]{1,31}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
@@ -95,6 +98,19 @@ def parse_destination(text: str, at: int, end: int) -> Destination | None:
     if after < end and text[after] == ")":
         return Destination(span, after + 1)
     return None
+
+
+def parse_definition(text: str, span: Span) -> Link | None:
+    """Return what the reference definition at `span`, `[label]: path "title"`, names; None for the web."""
+    head = _DEFINITION.search(text, *span)
+    if head is None:
+        return None
+    angle = _ANGLE.match(text, head.end(), span.end)
+    bare = _UNSPACED.match(text, head.end(), span.end)
+    written = Span(*angle.span(1)) if angle else Span(*bare.span()) if bare else None
+    if written is None:
+        return None
+    return parse_markdown_link(text, Span(head.start(), written.end), written, label="", kind="definition")
 
 
 def _skip_space(text: str, at: int, end: int) -> int:

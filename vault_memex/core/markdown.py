@@ -49,6 +49,7 @@ def parse_note(text: str) -> ParsedNote:
         body_start=body_start,
         headings=tuple(body.headings),
         links=(*_find_frontmatter_links(text, reading), *sorted(inline.links, key=lambda link: link.span)),
+        definitions=tuple(body.definitions),
         inline_tags=tuple(sorted(inline.tags, key=lambda tag: tag.span)),
         blocks=tuple(body.blocks),
         tags=merge_tags(property_tags, (tag.name for tag in inline.tags)),
@@ -267,10 +268,12 @@ def _math_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _reference_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Leave out reference definitions, but not footnotes, which CommonMark takes for such."""
+    """Find reference definitions, but not footnotes, which CommonMark takes for such."""
     if state.src.startswith("[^", state.bMarks[start] + state.tShift[start]):
         return False
-    return reference(state, start, end, silent)
+    if not reference(state, start, end, silent):
+        return False
+    return silent or _push_block(state, "definition_block", start, state.line)
 
 
 def _build_parser() -> MarkdownIt:

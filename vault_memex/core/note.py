@@ -16,7 +16,7 @@ PropertyValue = Any
 """A YAML value: str, int, float, bool, None, or lists and string-keyed maps of them. Dates are text."""
 
 Layer = Literal["past", "state", "rule"]
-LinkKind = Literal["wiki", "embed", "markdown", "frontmatter"]
+LinkKind = Literal["wiki", "embed", "markdown", "frontmatter", "definition"]
 
 RESERVED_PROPERTIES = frozenset(
     (
@@ -110,6 +110,7 @@ class ParsedNote:
     body_start: int  # first code point after the frontmatter (and BOM)
     headings: tuple[Heading, ...] = ()
     links: tuple[Link, ...] = ()  # frontmatter first, then in order of position
+    definitions: tuple[Link, ...] = ()  # `[label]: path`; as in Obsidian not among the links
     inline_tags: tuple[Tag, ...] = ()
     blocks: tuple[Block, ...] = ()
     tags: tuple[str, ...] = ()  # frontmatter and inline, each once, first spelling

@@ -93,7 +93,8 @@ def _plan_texts(
     plan = _Plan(moves, find_files, _files_after(moves, find_files), settings, kept_names)
     texts: dict[str, str] = {}
     for path, note in sources.items():
-        rewrites = [found for link in note.links if (found := _plan_link(plan, path, note.text, link))]
+        links = (*note.links, *note.definitions)
+        rewrites = [found for link in links if (found := _plan_link(plan, path, note.text, link))]
         if rewrites:
             texts[path] = _rewritten(note, rewrites)
     return {path: text for path, text in texts.items() if text != sources[path].text}

@@ -62,6 +62,7 @@ def build_document(
         chars=len(decoded.text) - note.body_start,
         notices=(*notices, *note.notices),
         links=tuple(_build_link(link) for link in note.links),
+        definitions=frozenset(_build_link(link).key for link in note.definitions),
         passages=tuple(
             IndexedPassage(p.ordinal, p.hash, p.heading_path, *p.span, len(p.text))
             for p in build_passages(note, title)

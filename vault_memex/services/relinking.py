@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import get_args
 
+from vault_memex.core.canvas import is_canvas, plan_canvas
 from vault_memex.core.changes import WriteFile
 from vault_memex.core.link_text import LinkFormat
 from vault_memex.core.links import link_key
@@ -31,7 +32,7 @@ class Relinker:
     def plan_move(self, path: str, to: str, text: str) -> tuple[str, tuple[WriteFile, ...]]:
         """Return the moving note's own text and the writes of other notes that keep all links on their files.
 
-        Raises NotWritable when a note that links here cannot be edited: a half-linked vault is no answer.
+        Raises NotWritable when a note or canvas that links here cannot be edited: a half-linked vault is no answer.
         """
         others: dict[str, FileText] = {}
         sources: dict[str, ParsedNote] = {path: parse_note(text)}
@@ -49,12 +50,23 @@ class Relinker:
         for source, new in texts.items():
             file = others[source]
             if file.not_writable:
-                raise NotWritable(
-                    f"{source} links to {path} and cannot be edited: {file.not_writable} Mend it, or move with "
-                    "relink: false and its link stays as it is."
-                )
+                raise _not_writable(file, path)
             writes.append(WriteFile(source, new.encode("utf-8"), file.revision))
-        return own, tuple(writes)
+        return own, (*writes, *self._plan_canvases(path, to))
+
+    def _plan_canvases(self, path: str, to: str) -> Iterator[WriteFile]:
+        """Yield the writes of canvases that show the note. All are looked at: there are few, and no index has them."""
+        for canvas in filter(is_canvas, self._snapshot().attachments):
+            try:
+                file = self._files.read(canvas)
+            except NotFound:
+                continue
+            text = plan_canvas(file.text, {path: to})
+            if text is None:
+                continue
+            if file.not_writable:
+                raise _not_writable(file, path)
+            yield WriteFile(canvas, text.encode("utf-8"), file.revision, in_canvas=True)
 
     def _find_files(self) -> Callable[[str], Sequence[str]]:
         snapshot = self._snapshot()
@@ -62,6 +74,13 @@ class Relinker:
         for path in (*snapshot.notes, *snapshot.attachments):
             by_name[name_key(base_of(path))].append(path)
         return lambda key: by_name.get(key, ())
+
+
+def _not_writable(file: FileText, path: str) -> NotWritable:
+    return NotWritable(
+        f"{file.path} links to {path} and cannot be edited: {file.not_writable} Mend it, or move with "
+        "relink: false and its link stays as it is."
+    )
 
 
 def read_link_settings(files: VaultFiles) -> LinkSettings:

@@ -100,7 +100,7 @@ class WriteAnswer:
     revision: str
     diff: str = ""
     removed_headings: tuple[str, ...] = ()
-    relinked: tuple[str, ...] = ()  # notes whose links were rewritten
+    relinked: tuple[str, ...] = ()  # notes and canvases whose links were rewritten
     cited_by: tuple[str, ...] = ()  # notes that link here; at most ten, least recently changed first
     cited_by_total: int = 0
     citing_advice: str = ""  # what to check in them

@@ -171,7 +171,7 @@ class Catalogue:
             return links.find_links(db, path)
 
     def find_sources(self, keys: Iterable[str]) -> tuple[str, ...]:
-        """Return the notes that have a link under one of these `core.links.link_key`s, sorted."""
+        """Return the notes that have a link or definition under one of these `core.links.link_key`s, sorted."""
         with self._reading() as db:
             return links.find_sources(db, keys)
 

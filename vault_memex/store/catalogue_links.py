@@ -145,6 +145,8 @@ def insert_links(db: sqlite3.Connection, note_id: int, note: IndexedNote, resolv
         " resolved, ambiguous) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
         rows,
     )
+    keys = sorted(note.definitions)
+    db.executemany("INSERT INTO definitions(link_key, source) VALUES(?,?)", [(key, note_id) for key in keys])
 
 
 def resolve_again(db: sqlite3.Connection, names: Iterable[str], resolver: LinkResolver) -> None:
@@ -185,8 +187,11 @@ def _find_link_rows(db: sqlite3.Connection, condition: str, path: str) -> tuple[
 
 
 def find_sources(db: sqlite3.Connection, keys: Iterable[str]) -> tuple[str, ...]:
-    """Return the notes that have a link kept under one of the keys, resolved or not, sorted."""
-    query = "SELECT DISTINCT path FROM links JOIN files ON files.id = source WHERE link_key = ?"
+    """Return the notes that have a link or definition kept under one of the keys, resolved or not, sorted."""
+    query = (
+        "SELECT path FROM links JOIN files ON files.id = source WHERE link_key = ?1"
+        " UNION SELECT path FROM definitions JOIN files ON files.id = source WHERE link_key = ?1"
+    )
     return tuple(sorted({path for key in keys for (path,) in db.execute(query, (key,))}))
 
 

@@ -149,6 +149,7 @@ def _delete_path(db: sqlite3.Connection, path: str, revision: int) -> str | None
 
 def _delete_contents(db: sqlite3.Connection, note: int) -> None:
     db.execute("DELETE FROM links WHERE source = ?", (note,))
+    db.execute("DELETE FROM definitions WHERE source = ?", (note,))
     db.execute("DELETE FROM passages WHERE note = ?", (note,))
     db.execute("DELETE FROM words WHERE rowid = ?", (note,))
 

@@ -68,6 +68,7 @@ class IndexedNote:
     chars: int = 0
     notices: tuple[str, ...] = ()
     links: tuple[IndexedLink, ...] = ()
+    definitions: frozenset[str] = frozenset()  # keys of what reference definitions name, as IndexedLink.key
     passages: tuple[IndexedPassage, ...] = ()
     words: WordFields = NO_WORDS
     graph: str | None = None  # memory.knowledge.render_graph of an entity

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from vault_memex.core.canvas import is_canvas
 from vault_memex.errors import (
     AmbiguousTitle,
     InvalidArgument,
@@ -21,8 +22,9 @@ from vault_memex.errors import (
 )
 from vault_memex.store.names import MAX_PATH_BYTES, find_name_fault, is_hidden_name, twin_key
 
-Door = Literal["read", "note", "internal"]
-"""Who asks: a reader, a writer of notes, or the program writing its own `_memex` files."""
+Door = Literal["read", "note", "canvas", "internal"]
+"""Who asks: a reader, a writer of notes, a rename that a canvas has to follow, or the program writing its own
+`_memex` files."""
 
 INTERNAL_FOLDER = "_memex"
 _LONGEST = 4096  # bytes of any path
@@ -95,7 +97,7 @@ def _check_reserved(parts: list[str], path: str, door: Door) -> None:
         if is_hidden_name(part):
             raise ReservedFolder(f"{_shown(path)}: names that begin with a dot are not for notes.")
     inside = bool(parts) and twin_key(parts[0]) == INTERNAL_FOLDER
-    if door == "note" and inside:
+    if door in ("note", "canvas") and inside:
         raise ReservedFolder(f"{_shown(path)}: `{INTERNAL_FOLDER}` belongs to the program. Choose another folder.")
     if door == "internal" and not inside:
         raise ReservedFolder(f"{_shown(path)} is not in `{INTERNAL_FOLDER}`.")
@@ -160,6 +162,8 @@ def _place_of_new(root: Path, seen: list[str], names: list[str], path: str, door
     place = Place("/".join(parts), root.joinpath(*parts), False)
     if door == "read":
         return place
+    if door == "canvas":
+        raise NotFound(f"{_shown(path)} is gone: it was removed or moved meanwhile.")
     for name in parts[len(seen) :]:
         fault = find_name_fault(name)
         if fault:
@@ -188,6 +192,8 @@ def _checked_existing(place: Place, path: str, door: Door) -> Place:
 def _check_extension(name: str, path: str, door: Door) -> None:
     if door == "note" and not name.casefold().endswith(".md"):
         raise InvalidArgument("path", f"{_shown(path)}: a note's name ends in `.md`.")
+    if door == "canvas" and not is_canvas(name):
+        raise InvalidArgument("path", f"{_shown(path)} is no canvas: its name does not end in `.canvas`.")
 
 
 def _shown(path: str) -> str:

@@ -16,7 +16,7 @@ from vault_memex.errors import IndexUnusable
 from vault_memex.store.file_lock import FileLock, find_lock
 
 FILE_NAME = "catalogue.sqlite"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_SECONDS = 10.0
 
 _DISK_FAULTS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
@@ -77,6 +77,14 @@ CREATE INDEX links_by_key ON links(link_key);
 CREATE INDEX links_by_file ON links(resolved) WHERE resolved IS NOT NULL;
 CREATE INDEX links_by_property ON links(property) WHERE property IS NOT NULL;
 
+-- Reference definitions are no links of the graph, but a rename has to find them.
+CREATE TABLE definitions(
+    link_key TEXT NOT NULL,
+    source INTEGER NOT NULL,
+    PRIMARY KEY(link_key, source)
+) WITHOUT ROWID;
+CREATE INDEX definitions_by_source ON definitions(source);
+
 CREATE TABLE passages(
     id INTEGER PRIMARY KEY AUTOINCREMENT,  -- grows: the newest come first in the embedding queue
     note INTEGER NOT NULL,
@@ -97,7 +105,7 @@ CREATE VIRTUAL TABLE words USING fts5(title, aliases, headings, tags, body, toke
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
 """
 
-DERIVED_TABLES = ("files", "notes", "removed", "links", "passages", "words")
+DERIVED_TABLES = ("files", "notes", "removed", "links", "definitions", "passages", "words")
 
 
 def connect(file: Path) -> sqlite3.Connection:

@@ -166,7 +166,7 @@ def _door_of(path: str, internal: bool) -> Door:
 
 def _prepare_write(files: VaultFiles, edit: WriteFile, internal: bool, known: dict[str, _Known | None]) -> Step:
     after = revision_of(edit.data)
-    door = _door_of(edit.path, internal)
+    door = "canvas" if edit.in_canvas else _door_of(edit.path, internal)
     place = files.find_place(edit.path, door)
     for key in (edit.path, place.path):
         if key in known:
