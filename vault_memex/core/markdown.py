@@ -35,18 +35,14 @@ _MAX_NESTING = 100
 
 def parse_note(text: str) -> ParsedNote:
     """Return everything index, search and edits need to know of the text. Never raises, whatever the text."""
-    reading = read_frontmatter(text)
-    block = reading.frontmatter
-    body_start = block.span.end
-    body = BodyReader(text, body_start)
-    body.read(_parse_blocks(text[body_start:]))
-    inline = body.inline
+    reading, body = _read(text)
+    block, inline = reading.frontmatter, body.inline
     property_tags, tag_notices = parse_property_tags(block.properties.get("tags"))
     aliases, alias_notices = _parse_aliases(block.properties.get("aliases"))
     return ParsedNote(
         text=text,
         frontmatter=block,
-        body_start=body_start,
+        body_start=block.span.end,
         headings=tuple(body.headings),
         links=(*_find_frontmatter_links(text, reading), *sorted(inline.links, key=lambda link: link.span)),
         definitions=tuple(body.definitions),
@@ -61,9 +57,7 @@ def parse_note(text: str) -> ParsedNote:
 @lru_cache(maxsize=4)
 def find_prose(text: str) -> tuple[Span, ...]:
     """Return what is running text in the body, in order: no headings, code, HTML, mathematics, links or embeds."""
-    start = read_frontmatter(text).frontmatter.span.end
-    body = BodyReader(text, start)
-    body.read(_parse_blocks(text[start:]))
+    _, body = _read(text)
     hidden = _merge_spans((*body.inline.hidden, *(heading.span for heading in body.headings)))
     ends = [span.end for span in hidden]
     prose: list[Span] = []
@@ -78,6 +72,16 @@ def find_prose(text: str) -> tuple[Span, ...]:
         if at < end:
             prose.append(Span(at, end))
     return tuple(prose)
+
+
+@lru_cache(maxsize=4)  # a write is indexed, and then its running text is looked at
+def _read(text: str) -> tuple[FrontmatterReading, BodyReader]:
+    """Return frontmatter and body as they were read; nobody changes them any more."""
+    reading = read_frontmatter(text)
+    start = reading.frontmatter.span.end
+    body = BodyReader(text, start)
+    body.read(_parse_blocks(text[start:]))
+    return reading, body
 
 
 def _merge_spans(spans: Iterable[Span]) -> list[Span]:
