@@ -96,6 +96,7 @@ vault-memex search --since 2026-11-01 --limit 5 --json
 vault-memex get 'Kiln Berta' --section Habits
 vault-memex insights --type dangling_link
 vault-memex rules
+vault-memex connections list
 vault-memex graph show --tag studio
 vault-memex status
 vault-memex doctor

@@ -13,13 +13,13 @@ from typing import Any, Literal, get_args
 
 from vault_memex.core.note import Layer
 from vault_memex.errors import InvalidArgument
+from vault_memex.memory.connections import Role
 from vault_memex.memory.signals import SignalSettings, parse_signal_settings
 from vault_memex.memory.thresholds import check_fixed
 
 CommitMode = Literal["auto", "each", "batch", "off"]
 WriteIds = Literal["own", "all", "never"]
 Policy = Literal["personal"]
-Role = Literal["reader", "agent", "curator", "owner"]
 SearchProfile = Literal["full", "generic"]
 
 
@@ -71,7 +71,10 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 
 def parse_config(
-    text: str, environment: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
+    text: str,
+    environment: Mapping[str, str] | None = None,
+    flags: Mapping[str, Any] | None = None,
+    default: Config | None = None,
 ) -> Config:
     """Return the settings. Unknown keys and wrong values are errors that name what may be written."""
     try:
@@ -85,7 +88,7 @@ def parse_config(
     for key, value in (flags or {}).items():
         if value is not None:
             values[key] = _checked(key, value)
-    return replace(Config(), **values)
+    return replace(default or Config(), **values)
 
 
 def _checked(key: str, value: Any) -> Any:

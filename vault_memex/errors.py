@@ -30,6 +30,7 @@ MemexError
 ├── ConfirmationRequired     CONFIRMATION_REQUIRED   the person has to agree first
 ├── UnknownNotes             UNKNOWN_NOTES           refs that name no note, where all must
 ├── RoleRequired             ROLE_REQUIRED           the connection's role may not do this
+├── Forbidden                FORBIDDEN               outside the scope of the connection
 ├── ModelUnavailable         MODEL_UNAVAILABLE       no embedding model; search goes on by words
 ├── IndexUnusable            INDEX_UNUSABLE          the index cannot be written or opened; the notes are as they are
 └── VaultError               VAULT_UNUSABLE          the vault folder is missing or unreadable
@@ -242,6 +243,12 @@ class RoleRequired(MemexError):
     """The connection's role may not do this. `role` is what it would take."""
 
     code = "ROLE_REQUIRED"
+
+
+class Forbidden(MemexError):
+    """The connection's role or scope does not allow it. What lies outside of a scope is never named."""
+
+    code = "FORBIDDEN"
 
 
 class ModelUnavailable(MemexError):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,14 +12,16 @@ from typing import Any
 
 from vault_memex import __version__
 from vault_memex.config import Config, parse_config
-from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.snapshot import Snapshot
+from vault_memex.foreground import Foreground
 from vault_memex.index.background import Background
 from vault_memex.index.fingerprint import find_fingerprint
-from vault_memex.index.indexer import Indexer, PathReport, Progress, ScanReport
+from vault_memex.index.indexer import Indexer, PathReport, ScanReport
 from vault_memex.index.leader import Leadership
 from vault_memex.index.meaning import Meaning
 from vault_memex.memory.duplicates import parse_duplicate_distance
 from vault_memex.memory.flashbacks import parse_flashback_settings
+from vault_memex.memory.scope import Scope
 from vault_memex.memory.thresholds import Thresholds
 from vault_memex.services.actor import find_actor
 from vault_memex.services.answering import Answering
@@ -42,10 +42,10 @@ from vault_memex.services.relinking import Relinker
 from vault_memex.services.retrieval import Retrieval
 from vault_memex.services.rows import RowBuilder
 from vault_memex.services.rules import Rules
+from vault_memex.services.sight import Sight
 from vault_memex.services.signals import Signals
 from vault_memex.services.standing import Standing
 from vault_memex.services.status import Status
-from vault_memex.services.times import learn_times
 from vault_memex.services.trashing import Trashing
 from vault_memex.services.vocabulary import Vocabulary
 from vault_memex.store.catalogue import Catalogue
@@ -66,6 +66,7 @@ def open_vault(
     *,
     cache_dir: Path | None = None,
     flags: Mapping[str, Any] | None = None,
+    default: Config | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     build_meaning: Callable[[Path, Path, str, str], Meaning] = Meaning,
 ) -> Vault:
@@ -74,7 +75,7 @@ def open_vault(
     `build_meaning` takes root, cache, model and the catalogue's fingerprint.
     """
     files = VaultFiles(root)
-    config = parse_config(files.read_settings(), os.environ, flags)
+    config = parse_config(files.read_settings(), os.environ, flags, default)
     cache = (
         find_cache_folder(files.root)
         if cache_dir is None
@@ -83,7 +84,7 @@ def open_vault(
     return Vault(files, config, find_usable_cache(cache), clock, build_meaning)
 
 
-class Vault:
+class Vault(Foreground):
     """One open vault: its services, and what keeps its index."""
 
     def __init__(
@@ -95,7 +96,8 @@ class Vault:
         build_meaning: Callable[[Path, Path, str, str], Meaning] = Meaning,
     ) -> None:
         cache = place.folder
-        self.files, self.config, self.cache, self.root = files, config, cache, files.root
+        self.files, self.config, self.cache, self.root, self.clock = files, config, cache, files.root, clock
+        self.whole, self.scope = self, Scope()
         self._loading = threading.Lock()
         self._loaded: Snapshot | None = None
         self._closed = False
@@ -115,9 +117,13 @@ class Vault:
             notices=(place.remark,) if place.remark else (),
         )
         self.distances = Distances(config, self.catalogue, self.meaning, self.snapshot)
-        self._add_reads(clock)
-        self._add_insights(clock)
-        self._add_writes(clock)
+        self._add_services()
+
+    def _add_services(self) -> None:
+        """Make the services of one connection from what is shared; see `session.py`."""
+        self._add_reads(self.clock)
+        self._add_insights(self.clock)
+        self._add_writes(self.clock)
 
     def _add_reads(self, clock: Callable[[], datetime]) -> None:
         files, git = self.files, Git(self.root)  # a Git of its own: the transactor's is busy with commits
@@ -140,6 +146,7 @@ class Vault:
             flashbacks=self.flashbacks,
             thresholds=self.distances.find_in_force,
             clock=clock,
+            count_all=None if self.scope.is_whole else self.whole.catalogue.count_notes,
         )
         self.recall = Recall(retrieval=self.retrieval, files=files, catalogue=self.catalogue)
         self.vocabulary = Vocabulary(self.settled)
@@ -151,6 +158,7 @@ class Vault:
             snapshot=self.snapshot,
             clock=clock,
             versions=self.transactor.stores.versions,
+            scope=self.scope,
         )
         self.status = Status(
             name=self.root.name,
@@ -174,16 +182,13 @@ class Vault:
             environment=os.environ,
             root=self.root,
             cache=self.cache,
+            keeps=self.scope.is_whole,
         )
 
     def _add_insights(self, clock: Callable[[], datetime]) -> None:
-        self.signals = Signals(
-            config=self.config,
-            files=self.files,
-            catalogue=self.catalogue,
-            transactor=self.transactor,
-            numbering=self.numbering,
-            detecting=Detecting(
+        whole = self.whole  # what is found and judged rests on all notes; what is shown is another matter
+        if whole is self:
+            self.detecting = Detecting(
                 config=self.config,
                 catalogue=self.catalogue,
                 meaning=self.meaning,
@@ -191,19 +196,29 @@ class Vault:
                 standing=self.standing,
                 snapshot=self.snapshot,
                 clock=clock,
-            ),
-            snapshot=self.snapshot,
+            )
+        sight = Sight(self.scope, whole.snapshot)
+        self.signals = Signals(
+            config=self.config,
+            files=whole.files,
+            catalogue=whole.catalogue,
+            transactor=self.transactor,
+            numbering=self.numbering,
+            detecting=whole.detecting,
+            sight=sight,
+            snapshot=whole.snapshot,
             indexing=self._wait_indexed,
             actor=self.find_actor,
         )
         self.inferences = Inferences(
             config=self.config,
-            files=self.files,
+            files=whole.files,
             transactor=self.transactor,
             numbering=self.numbering,
             reading=self.reading,
             signals=self.signals,
-            snapshot=self.snapshot,
+            sight=sight,
+            snapshot=whole.snapshot,
             clock=clock,
             actor=self.find_actor,
         )
@@ -211,7 +226,7 @@ class Vault:
     def _add_flashbacks(self, clock: Callable[[], datetime]) -> None:
         settings, warnings = parse_flashback_settings(os.environ)
         _warn(warnings)
-        self.nearby = Nearby(self.catalogue, self.meaning)
+        self.nearby = Nearby(self.catalogue, self.meaning, self.scope)
         self.flashbacks = Flashbacks(
             settings=settings,
             catalogue=self.catalogue,
@@ -236,7 +251,7 @@ class Vault:
             catalogue=self.catalogue,
             reading=self.reading,
             numbering=self.numbering,
-            relinker=Relinker(files, self.catalogue, self.snapshot),
+            relinker=Relinker(self.whole.files, self.whole.catalogue, self.whole.snapshot, self.scope),
             trash=self.trash,
             duplicates=Duplicates(
                 files=files,
@@ -256,6 +271,7 @@ class Vault:
             ),
             snapshot=self.snapshot,
             clock=clock,
+            scope=self.scope,
         )
         self.knowledge = open_knowledge(
             config=self.config,
@@ -267,6 +283,7 @@ class Vault:
             snapshot=self.snapshot,
             clock=clock,
             indexing=self.background.wait_complete,
+            scope=self.scope,
         )
         self.trashing = Trashing(
             config=self.config, trash=self.trash, editing=self.editing, numbering=self.numbering, clock=clock
@@ -307,10 +324,6 @@ class Vault:
         """Return who the present call comes from."""
         return find_actor(self.config)
 
-    def catalogue_notes(self) -> Mapping[str, NoteRecord]:
-        """Return all notes by path."""
-        return self.snapshot().notes
-
     def start(self, delay: float = 0.0) -> None:
         """Begin watching, indexing and embedding in the background; see `Background.start`."""
         self.background.start(delay)
@@ -326,56 +339,6 @@ class Vault:
         if isinstance(report, ScanReport) and report.added:
             # A long history takes git seconds, and the thread that calls this is the one that watches.
             threading.Thread(target=self._learn_times, name="git-times", daemon=True).start()
-
-    def _learn_times(self) -> None:
-        learn_times(self.root, self.catalogue, lambda: self._closed)
-
-    def number_notes(self) -> int:
-        """Give a number to each note that has none; return how many lines that took in `.memex/ids.tsv`."""
-        self.background.hurry()  # what a crash left is mended by the first pass
-        with self.transactor.stores.lock.hold():
-            self.files.check_root()
-            return self.numbering.number_all()
-
-    # -- for commands, which do in the foreground what a server does beside its answers
-
-    def refresh(self, progress: Progress | None = None, *, verify: bool = False) -> ScanReport:
-        """Bring the index up to the files now."""
-        self.transactor.recover()
-        report = self.indexer.reconcile(progress, verify=verify)
-        self.numbering.load()
-        if report.added:
-            self._learn_times()
-        return report
-
-    def embed_all(self, progress: Progress) -> tuple[int, int, str]:
-        """Embed all passages that have no vector; return (embedded, passages, remark)."""
-        done, total = self.meaning.count_embedded(self.catalogue)
-        if not self.meaning.enabled:
-            return done, total, "Switched off (model = none)."
-        self.meaning.lead(True)
-        while done < total:
-            progress(done, total)
-            time.sleep(0.2)
-            state = self.meaning.state()
-            done, total = self.meaning.count_embedded(self.catalogue)
-            if state.state == "unavailable":
-                return done, total, f"Not available: {state.reason}"
-            if state.state == "ready":
-                break
-        return done, total, ""
-
-    def forget_index(self) -> None:
-        """Delete the index; it comes back with the next refresh. The vault is not touched."""
-        self.catalogue.forget()
-        shutil.rmtree(self.cache / "lance", ignore_errors=True)
-
-    def init(self, settings: str) -> list[str]:
-        """Write settings where there are none, index, and number all notes; return what was done."""
-        made = self.editing.write_settings(settings)
-        self.refresh()
-        numbered = self.number_notes()
-        return [*made, f"numbered {numbered} notes in .memex/ids.tsv"] if numbered else made
 
     def close(self, *, patient: bool = True) -> None:
         """Stop everything, make the last commits, close the stores. May be called twice.

@@ -183,7 +183,7 @@ async def test_a_real_client_is_greeted_with_counts_finds_decides_and_mints(samp
         await client.call_tool("insights", {"kind": "inferences"})
     async with Client(server, mode=mode) as client:
         assert re.search(
-            r"\nWaiting in this vault: [23] new signals and 1 stale inference. Mention it only when it helps.\n$",
+            r"\nWaiting in this vault: [23] new signals and 1 stale inference. Mention it only when it helps.\n",
             client.instructions or "",
         )
         assert "`insights` lists what the vault itself points out." in (client.instructions or "")

@@ -105,7 +105,7 @@ def _check_index(vault: Vault) -> Check:
 
 def _check_links(vault: Vault) -> Check:
     unresolved = vault.catalogue.find_unresolved()
-    broken = [note.path for note in vault.catalogue_notes().values() if note.notices]
+    broken = [note.path for note in vault.snapshot().notes.values() if note.notices]
     found = f"{len(unresolved)} link targets have no note"
     if broken:
         return Check("notes", "note", f"{found}; notices on {len(broken)} notes, first: {broken[0]}")

@@ -27,6 +27,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_rules(commands)
     _add_graph(commands)
     _add_trash(commands)
+    _add_connections(commands)
     _add_status(commands)
     _add_doctor(commands)
     _add_demo(commands)
@@ -73,8 +74,18 @@ def _add_init(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = _command(commands, "serve", "Serve the vault over MCP on standard input and output.")
-    command.add_argument("--as", dest="connection", metavar="NAME", help="name of this connection in the journal")
-    command.add_argument("--role", choices=("reader", "agent", "curator"), help="what it may do (default: agent)")
+    command.add_argument(
+        "--as",
+        "--connection",
+        dest="connection",
+        metavar="NAME",
+        help="name of this connection, in .memex/connections.toml and in the journal",
+    )
+    command.add_argument(
+        "--role",
+        choices=("reader", "agent", "curator"),
+        help="what it may do: this, or what .memex/connections.toml gives its name, whichever is less",
+    )
     command.add_argument(
         "--tools",
         metavar="SET",
@@ -237,6 +248,27 @@ def _add_trash(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument("--to", default="", metavar="PATH", help="with restore: another place than where it was")
     command.add_argument("--old", action="store_true", help="with purge: all that were deleted over 30 days ago")
     command.add_argument("--yes", action="store_true", help="with purge: do not ask")
+    _add_json(command)
+
+
+def _add_connections(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "connections", "List which assistants may do what, and change it.")
+    command.add_argument(
+        "action",
+        nargs="?",
+        choices=("list", "set", "remove"),
+        default="list",
+        help="list (default), set: role and scope of a name, remove: the name is then an agent like any other",
+    )
+    command.add_argument("name", nargs="?", default="", help="as in serve --as NAME")
+    command.add_argument("--role", choices=("reader", "agent", "curator"), help="with set: what it may do")
+    command.add_argument(
+        "--scope",
+        nargs="+",
+        metavar="PATTERN",
+        help="with set: the only folders or path patterns it sees and writes",
+    )
+    command.add_argument("--whole-vault", action="store_true", help="with set: take its limits of scope away")
     _add_json(command)
 
 

@@ -16,13 +16,13 @@ def run(options: argparse.Namespace) -> int:
         from vault_memex.cli.finding import find_vault
         from vault_memex.server.app import build_server
         from vault_memex.server.tools import find_callable, find_tools
+        from vault_memex.session import open_session
         from vault_memex.store.log import open_log
-        from vault_memex.vault import open_vault
 
         open_log()
         flags = {name: getattr(options, name) for name in ("connection", "role", "tools", "commit", "model")}
         cache = Path(options.cache_dir).expanduser() if options.cache_dir else None
-        vault = open_vault(find_vault(options.vault), cache_dir=cache, flags=flags)
+        vault = open_session(find_vault(options.vault), cache_dir=cache, flags=flags)
         role = vault.config.role
         listed = find_tools(vault.config.tools, role)
         server = build_server(vault, listed, find_callable(role, listed), owns_process=True)

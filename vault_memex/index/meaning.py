@@ -208,6 +208,23 @@ class Meaning:
         """Return how many of the vault's passages have their vector, and how many there are."""
         return catalogue.count_embedded(self.fingerprint)
 
+    def embed_waiting(self, catalogue: Catalogue, progress: Callable[[int, int], None]) -> tuple[int, int, str]:
+        """Embed all passages that have no vector, and wait for it; return (embedded, passages, remark)."""
+        done, total = self.count_embedded(catalogue)
+        if not self.enabled:
+            return done, total, "Switched off (model = none)."
+        self.lead(True)
+        while done < total:
+            progress(done, total)
+            time.sleep(0.2)
+            state = self.state()
+            done, total = self.count_embedded(catalogue)
+            if state.state == "unavailable":
+                return done, total, f"Not available: {state.reason}"
+            if state.state == "ready":
+                break
+        return done, total, ""
+
     def state(self) -> MeaningState:
         """Return what the child does, without starting it."""
         if self._wrong:

@@ -26,6 +26,7 @@ from vault_memex.errors import (
 from vault_memex.index.indexer import Indexer, OwnWrite
 from vault_memex.memory.house_rules import CANONICAL, PROVISIONAL, STATUS
 from vault_memex.memory.policy import Touched, check_delete, check_edit, check_role
+from vault_memex.memory.scope import Scope
 from vault_memex.services.actor import find_actor
 from vault_memex.services.answering import Answering
 from vault_memex.services.duplicates import Duplicates
@@ -52,6 +53,7 @@ from vault_memex.store.transaction import Applied, Transactor
 from vault_memex.store.trash import Trash
 
 RETRIES = 3  # a save by somebody else between our reading and our writing starts the plan anew
+RESERVED = ("_memex/", ".memex/")  # the program's own, of which no argument names a path
 MIN_REVISION = 8  # hex digits that name a revision
 
 
@@ -74,7 +76,9 @@ class Editing:
         answering: Answering,
         snapshot: Callable[[], Snapshot],
         clock: Callable[[], datetime],
+        scope: Scope,
     ) -> None:
+        self._scope = scope
         self._config = config
         self._files = files
         self._transactor = transactor
@@ -323,6 +327,10 @@ class Editing:
             yield
 
     def _apply(self, change: Change, details: Mapping[str, Any] | None = None) -> Applied:
+        for edit in change.edits:
+            for path in (edit.path, edit.to if isinstance(edit, MoveFile) else edit.path):
+                if not path.startswith(RESERVED):
+                    self._scope.check(path)
         internal = any(edit.path.startswith(f"{TRASH_FOLDER}/") for edit in change.edits)
         applied = self._transactor.apply(change, internal=internal, details=details)
         moves = [(f.from_path, f.path) for f in applied.files if f.from_path is not None]

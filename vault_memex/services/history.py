@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from vault_memex.core.dates import parse_date
 from vault_memex.core.snapshot import Snapshot
+from vault_memex.memory.scope import Scope
 from vault_memex.services.flashbacks import KIND as FLASHBACK
 from vault_memex.services.reading import Reading
 from vault_memex.store.git import Git
@@ -72,7 +73,9 @@ class History:
         snapshot: Callable[[], Snapshot],
         clock: Callable[[], datetime],
         versions: Versions | None,
+        scope: Scope,
     ) -> None:
+        self._scope = scope
         self._versions = versions
         self._journal = journal
         self._git = git
@@ -99,7 +102,11 @@ class History:
         for event in self._journal.read(since, until):
             if event.kind == FLASHBACK:  # two notes that came up together; neither changed
                 continue
+            if not self._scope.holds(event.path):
+                continue
             row, number = _row_of(event), event.note_id
+            if not all(self._scope.holds(path) for path in _find_paths(event)):
+                row = replace(row, from_path=None, title="", reason="")  # they may speak of what lies outside
             if self._versions is not None and number is not None:
                 if number not in kept:
                     kept[number] = self._versions.find_events(number)
@@ -113,25 +120,28 @@ class History:
         numbers = {note.path: note.note_id for note in self._snapshot().notes.values()}
         for commit in find_outside_commits(self._git, since, until):
             for file in commit.files:
-                if _is_note(file.path):
+                if _is_note(file.path) and self._scope.holds(file.path):
                     yield ChangeRow(
                         at=commit.at,
                         kind=file.kind,
                         path=file.path,
                         actor="owner",
-                        title=commit.subject,
+                        title=commit.subject if all(self._scope.holds(one.path) for one in commit.files) else "",
                         note_id=numbers.get(file.path),
-                        from_path=file.from_path,
+                        from_path=self._seen(file.from_path),
                         commit=commit.commit[:12],
                     )
         if until is None:
             yield from self._uncommitted(numbers)
 
+    def _seen(self, path: str | None) -> str | None:
+        return path if path is not None and self._scope.holds(path) else None
+
     def _uncommitted(self, numbers: dict[str, int | None]) -> Iterator[ChangeRow]:
         notes = self._snapshot().notes
         now = render_moment(self._clock())
         for file in find_uncommitted(self._git):
-            if _is_note(file.path):
+            if _is_note(file.path) and self._scope.holds(file.path):
                 record = notes.get(file.path)
                 yield ChangeRow(
                     at=record.updated if record and len(record.updated) > len("2026-01-01") else now,
@@ -139,9 +149,15 @@ class History:
                     path=file.path,
                     actor="owner",
                     note_id=numbers.get(file.path),
-                    from_path=file.from_path,
+                    from_path=self._seen(file.from_path),
                     uncommitted=True,
                 )
+
+
+def _find_paths(event: JournalEvent) -> Iterator[str]:
+    """Yield every path of a note that an event is about."""
+    pairs = [(event.path, event.from_path), *((file.path, file.from_path) for file in event.files)]
+    yield from (path for pair in pairs for path in pair if path is not None and _is_note(path))
 
 
 def _row_of(event: JournalEvent) -> ChangeRow:

@@ -41,6 +41,7 @@ from vault_memex.memory.policy import check_role
 from vault_memex.memory.triage import mark_minted
 from vault_memex.services.numbering import Numbering
 from vault_memex.services.reading import Reading
+from vault_memex.services.sight import Sight
 from vault_memex.services.signals import Signals
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.journal import render_moment
@@ -87,6 +88,7 @@ class Inferences:
         numbering: Numbering,
         reading: Reading,
         signals: Signals,
+        sight: Sight,
         snapshot: Callable[[], Snapshot],
         clock: Callable[[], datetime],
         actor: Callable[[], str],
@@ -97,6 +99,7 @@ class Inferences:
         self._numbering = numbering
         self._reading = reading
         self._signals = signals
+        self._sight = sight
         self._snapshot = snapshot
         self._clock = clock
         self._actor = actor
@@ -117,7 +120,8 @@ class Inferences:
                 self._write_back(turned)
             except MemexError as error:  # the answer is right all the same
                 notes = (*notes, f"Not written back: {error.message}")
-        by_number = {now.inference.number: now for now, _ in judged}
+        by_number = {now.inference.number: now for now, _ in judged if self._sight.shows_inference(now.inference)}
+        notes = notes if self._sight.is_whole else ()  # they name what cannot be read
         chosen = find_inferences((now.inference for now in by_number.values()), status)
         return InferencesFound(tuple(by_number[i.number] for i in chosen), notes)
 
@@ -136,7 +140,7 @@ class Inferences:
             files, _ = self._read()
         except MemexError:
             return 0
-        return sum(inference.status == "stale" for inference, _ in files)
+        return sum(one.status == "stale" and self._sight.shows_inference(one) for one, _ in files)
 
     def _read(self) -> tuple[list[tuple[Inference, FileText]], tuple[str, ...]]:
         found: dict[int, tuple[Inference, FileText]] = {}
@@ -196,6 +200,7 @@ class Inferences:
             sources = self._find_sources(request)
             reading, table_file = self._signals.read()
             if request.from_signal is not None:
+                self._signals.get_shown(request.from_signal)
                 table = mark_minted(reading.table, request.from_signal)
                 if table != reading.table:
                     table_edit.append(self._signals.plan_table(table, table_file))
@@ -226,7 +231,7 @@ class Inferences:
         with self._transactor.stores.lock.hold():
             files, _ = self._read()
             for inference, file in files:
-                if inference.number == number:
+                if inference.number == number and self._sight.shows_inference(inference):
                     put_away = replace(inference, status="archived")
                     if put_away != inference:
                         edit = self._plan_status(put_away, file, self._now())

@@ -20,6 +20,7 @@ from vault_memex.errors import IndexUnusable, MemexError
 from vault_memex.memory.knowledge import ENTITY_TYPE, LOOSE, LOOSE_VALUE
 from vault_memex.memory.knowledge_edit import has_prose, plan_no_entity, render_body
 from vault_memex.memory.knowledge_graph import Graph, without_ended
+from vault_memex.memory.scope import Scope
 from vault_memex.services.actor import find_actor
 from vault_memex.services.edit_plan import MAX_CHANGE_TITLE
 from vault_memex.services.editing import Editing
@@ -55,8 +56,12 @@ def open_knowledge(
     snapshot: Callable[[], Snapshot],
     clock: Callable[[], datetime],
     indexing: Callable[[], str | None],
+    scope: Scope,
 ) -> Knowledge:
-    """Return the graph of a vault, with the file that mirrors it where MEMORY_FILE_PATH names one."""
+    """Return the graph of a vault, with the file that mirrors it where MEMORY_FILE_PATH names one.
+
+    The file mirrors all of it, so a connection with a scope has nothing to do with it.
+    """
     return Knowledge(
         config=config,
         files=files,
@@ -66,7 +71,7 @@ def open_knowledge(
         trash=Trash(files),
         clock=clock,
         indexing=indexing,
-        mirror=Mirror(find_memory_file(files.root), catalogue),
+        mirror=Mirror(find_memory_file(files.root) if scope.is_whole else None, catalogue),
     )
 
 

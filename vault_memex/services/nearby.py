@@ -13,6 +13,7 @@ from vault_memex.core.markdown import parse_note
 from vault_memex.index.meaning import Meaning, MeaningBusy, MeaningUnavailable
 from vault_memex.memory.duplicates import join_hits
 from vault_memex.memory.flashbacks import CANDIDATES, find_lexical_neighbours
+from vault_memex.memory.scope import Scope
 from vault_memex.store.catalogue import Catalogue
 
 ALONE_SECONDS = 0.07  # a save waits so long for the model before it also looks at the words
@@ -53,7 +54,8 @@ class _AnyOf:
 class Nearby:
     """Looks around in one vault."""
 
-    def __init__(self, catalogue: Catalogue, meaning: Meaning) -> None:
+    def __init__(self, catalogue: Catalogue, meaning: Meaning, scope: Scope) -> None:
+        self._scope = scope
         self._catalogue = catalogue
         self._meaning = meaning
         self._common: dict[str, int] = {}
@@ -76,6 +78,7 @@ class Nearby:
                     return words
         except MeaningUnavailable as error:
             return self._find_by_words(find_terms(f"{title}\n{text}"), notes, str(error))
+        hits = [[hit for hit in passage if self._scope.holds(hit[0])] for passage in hits]
         copies = tuple(join_hits(hits))
         likely = tuple(path for path, _ in copies[:MOST_LIKELY])
         return Near(_join_nearest(hits), True, copies, len(chosen) == len(passages), likely)
@@ -91,7 +94,7 @@ class Nearby:
             except MeaningUnavailable:
                 pass
             else:
-                return partial(_wait_measured, asked)
+                return partial(_wait_measured, asked, self._scope)
         return lambda: self._find_by_words(self._catalogue.find_terms(path), notes, "", without=path)
 
     def _find_by_words(self, terms: Iterable[str], notes: int, remark: str, without: str = "") -> Near:
@@ -123,9 +126,9 @@ class Nearby:
         return [hit.path for hit in self._catalogue.search_words(plan, _NO_WEIGHTS, WORD_CANDIDATES)]
 
 
-def _wait_measured(asked: Callable[[], list[tuple[str, float]]]) -> Near:
+def _wait_measured(asked: Callable[[], list[tuple[str, float]]], scope: Scope) -> Near:
     try:
-        return Near(tuple(asked()), measured=True)
+        return Near(tuple(hit for hit in asked() if scope.holds(hit[0])), measured=True)
     except MeaningUnavailable:
         return Near((), measured=True)
 

@@ -16,7 +16,8 @@ from vault_memex.core.note import ParsedNote
 from vault_memex.core.refactor import LinkSettings, plan_rename
 from vault_memex.core.snapshot import Snapshot
 from vault_memex.core.text import base_of, name_key
-from vault_memex.errors import NotFound, NotWritable
+from vault_memex.errors import Forbidden, NotFound, NotWritable
+from vault_memex.memory.scope import Scope
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import FileText, VaultFiles
 
@@ -24,7 +25,10 @@ from vault_memex.store.files import FileText, VaultFiles
 class Relinker:
     """Plans the edits of the notes around a move."""
 
-    def __init__(self, files: VaultFiles, catalogue: Catalogue, snapshot: Callable[[], Snapshot]) -> None:
+    def __init__(
+        self, files: VaultFiles, catalogue: Catalogue, snapshot: Callable[[], Snapshot], scope: Scope
+    ) -> None:
+        self._scope = scope
         self._files = files
         self._catalogue = catalogue
         self._snapshot = snapshot
@@ -32,7 +36,8 @@ class Relinker:
     def plan_move(self, path: str, to: str, text: str) -> tuple[str, tuple[WriteFile, ...]]:
         """Return the moving note's own text and the writes of other notes that keep all links on their files.
 
-        Raises NotWritable when a note or canvas that links here cannot be edited: a half-linked vault is no answer.
+        Raises NotWritable when a note or canvas that links here cannot be edited, and Forbidden when one is outside of
+        the scope: a half-linked vault is no answer.
         """
         others: dict[str, FileText] = {}
         sources: dict[str, ParsedNote] = {path: parse_note(text)}
@@ -49,6 +54,7 @@ class Relinker:
         writes = []
         for source, new in texts.items():
             file = others[source]
+            self._check_scope(source)
             if file.not_writable:
                 raise _not_writable(file, path)
             writes.append(WriteFile(source, new.encode("utf-8"), file.revision))
@@ -64,9 +70,17 @@ class Relinker:
             text = plan_canvas(file.text, {path: to})
             if text is None:
                 continue
+            self._check_scope(canvas)
             if file.not_writable:
                 raise _not_writable(file, path)
             yield WriteFile(canvas, text.encode("utf-8"), file.revision, in_canvas=True)
+
+    def _check_scope(self, path: str) -> None:
+        if not self._scope.holds(path):
+            raise Forbidden(
+                "Links in notes that this connection does not see would have to follow this one. The person can "
+                "rename or move it; with relink: false those links stay."
+            )
 
     def _find_files(self) -> Callable[[str], Sequence[str]]:
         snapshot = self._snapshot()

@@ -79,7 +79,9 @@ class Retrieval:
         flashbacks: Flashbacks,
         thresholds: Callable[[], Thresholds],
         clock: Callable[[], datetime],
+        count_all: Callable[[], int] | None = None,
     ) -> None:
+        self._count_all = count_all  # the vault's notes, where the snapshots leave some out
         self._catalogue = catalogue
         self._meaning = meaning
         self._standing = standing
@@ -200,7 +202,7 @@ class Retrieval:
         if query.exact or unavailable is not None:
             words = self._find_words(query, allowed, depth)
         else:
-            wait = self._ask_near(request, allowed, len(snapshot.notes))
+            wait = self._ask_near(request, allowed, self._count_all() if self._count_all else len(snapshot.notes))
             words = self._find_words(query, allowed, depth)  # while the other process looks for meaning
             recalled = self._guess_flashbacks(request, words, allowed)
             try:

@@ -68,7 +68,9 @@ class Rules:
         environment: Mapping[str, str],
         root: Path,
         cache: Path,
+        keeps: bool = True,
     ) -> None:
+        self._keeps = keeps  # whether what is told may be kept for others: not what a scope leaves
         self._reading = reading
         self._standing = standing
         self._snapshot = snapshot
@@ -123,7 +125,7 @@ class Rules:
 
         What was kept is taken while it holds, so that a start need not load the whole vault.
         """
-        kept = read_kept_rules(str(self._cache), str(self._root), self._today())
+        kept = read_kept_rules(str(self._cache), str(self._root), self._today()) if self._keeps else None
         if kept is not None:
             self._told = str(kept["text"])
             return self._told
@@ -138,7 +140,7 @@ class Rules:
 
     def keep(self, found: RulesFound) -> bool:
         """Keep the texts for the next hook; return whether that was done: not of half an index."""
-        if not self._is_complete():
+        if not self._keeps or not self._is_complete():
             return False
         snapshot = self._snapshot()
         notes = find_rules(snapshot.notes.values())

@@ -27,6 +27,7 @@ from vault_memex.memory.triage import (
 from vault_memex.services.detecting import Detecting, Looked, Prepared
 from vault_memex.services.numbering import Numbering
 from vault_memex.services.requests import SignalHint
+from vault_memex.services.sight import Sight
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.transaction import Transactor
@@ -66,6 +67,7 @@ class Signals:
         transactor: Transactor,
         numbering: Numbering,
         detecting: Detecting,
+        sight: Sight,
         snapshot: Callable[[], Snapshot],
         indexing: Callable[[], str | None],
         actor: Callable[[], str],
@@ -76,6 +78,7 @@ class Signals:
         self._transactor = transactor
         self._numbering = numbering
         self._detecting = detecting
+        self._sight = sight
         self._snapshot = snapshot
         self._indexing = indexing
         self._actor = actor
@@ -95,10 +98,20 @@ class Signals:
             reading, _ = self.read()
         except MemexError:
             return 0
-        return reading.table.count_new()
+        return self._sight.narrow(reading.table).count_new()
+
+    def get_shown(self, number: int) -> SignalRow:
+        """Return a signal as last found; raises NotFound, also for one about notes outside of the scope."""
+        return self._sight.narrow(self.read()[0].table).get_row(number)
 
     def find(self, *, refresh: bool = True) -> SignalsFound:
         """Return all signals. `refresh` looks for new ones first, which is free while nothing has changed."""
+        found = self._find(refresh=refresh)
+        if self._sight.is_whole:
+            return found
+        return replace(found, table=self._sight.narrow(found.table), notes=())  # remarks name what cannot be read
+
+    def _find(self, *, refresh: bool) -> SignalsFound:
         remark = self._indexing() if refresh else None
         if not refresh or remark:  # half an index would take away signals whose cause it has not met yet
             reading, _ = self.read()
@@ -189,7 +202,7 @@ class Signals:
         with self._transactor.stores.lock.hold():
             reading, file = self.read()
             table = reading.table
-            row = table.get_row(number)
+            row = self._sight.narrow(table).get_row(number)
             if whole_note:
                 table = dismiss_links(table, number, self._snapshot(), today)
             else:
@@ -221,7 +234,7 @@ class Signals:
             return None
         about: Detection = self._detecting.detect_about(note, near)
         merged = merge_signals(table, about, snapshot, self._detecting.today())
-        row = choose_hint(merged, note)
+        row = choose_hint(self._sight.narrow(merged), note)
         if row is None:
             return None
         return SignalHint(row.kind, row.reason, row.number if row.number < table.following else None)

@@ -135,14 +135,21 @@ class VaultFiles:
 
     def read_settings(self) -> str:
         """Return the text of `.memex/config.toml`, "" when there is none."""
+        return self._read_own("config.toml")
+
+    def read_connections(self) -> str:
+        """Return the text of `.memex/connections.toml`, "" when there is none."""
+        return self._read_own("connections.toml")
+
+    def _read_own(self, name: str) -> str:
         try:
-            return self.memex_folder("config.toml").read_text(encoding="utf-8")
+            return self.memex_folder(name).read_bytes().decode("utf-8")
         except FileNotFoundError:
             return ""
         except UnicodeDecodeError:
-            raise InvalidArgument("config.toml", ".memex/config.toml is not UTF-8. Save it as UTF-8.") from None
+            raise InvalidArgument(name, f".memex/{name} is not UTF-8. Save it as UTF-8.") from None
         except OSError as error:
-            raise os_error_as_memex(error, ".memex/config.toml") from None
+            raise os_error_as_memex(error, f".memex/{name}") from None
 
     def read_obsidian_settings(self) -> str:
         """Return the text of `.obsidian/app.json`, "" when it cannot be read: it only shapes how links are written."""

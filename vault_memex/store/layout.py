@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from vault_memex.errors import StaleRevision
 from vault_memex.store.atomic import create_file
 from vault_memex.store.cache_place import find_cache_path
-from vault_memex.store.disk import sync_folder
+from vault_memex.store.disk import NO_BEFORE, remove_quietly, sync_folder, write_temp
 from vault_memex.store.files import VaultFiles
 
 TRASH_FOLDER = "_memex/trash"
@@ -45,6 +46,21 @@ def write_settings(files: VaultFiles, text: str) -> bool:
     except FileExistsError:
         return False
     return True
+
+
+def write_connections(files: VaultFiles, before: str, text: str) -> None:
+    """Write `.memex/connections.toml`, whole or not at all. Raises StaleRevision when it is not `before` any more."""
+    init_layout(files)
+    file = files.memex_folder("connections.toml")
+    temp = write_temp(file.parent, NO_BEFORE, text.encode("utf-8"), like=file if file.exists() else None)
+    try:
+        if files.read_connections() != before:
+            raise StaleRevision("Somebody changed .memex/connections.toml meanwhile. Try again.")
+        os.replace(temp, file)
+    except BaseException:
+        remove_quietly(temp)
+        raise
+    sync_folder(file.parent)
 
 
 def find_cache_folder(root: Path, environment: Mapping[str, str] = os.environ) -> Path:

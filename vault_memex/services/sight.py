@@ -1,0 +1,40 @@
+"""What of the signals and inferences a connection may be shown: those about notes of its scope alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from vault_memex.core.snapshot import Snapshot
+from vault_memex.memory.inferences import Inference
+from vault_memex.memory.scope import Scope
+from vault_memex.memory.triage import SignalRow, SignalTable
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """The scope of a connection, and all notes, by which a note that moved is known."""
+
+    scope: Scope
+    snapshot: Callable[[], Snapshot]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of them may be shown."""
+        return self.scope.is_whole
+
+    def shows_signal(self, row: SignalRow) -> bool:
+        """Return whether all notes of a signal are in the scope."""
+        return self.is_whole or all(self._holds(ref.path, ref.note_id) for ref in row.notes)
+
+    def shows_inference(self, inference: Inference) -> bool:
+        """Return whether all sources of an inference are in the scope."""
+        return self.is_whole or all(self._holds(one.path, one.note_id) for one in inference.evidence)
+
+    def narrow(self, table: SignalTable) -> SignalTable:
+        """Return the table with the signals that may be shown."""
+        return table if self.is_whole else replace(table, rows=tuple(filter(self.shows_signal, table.rows)))
+
+    def _holds(self, path: str, number: int | None) -> bool:
+        note = self.snapshot().by_id.get(number) if number is not None else None
+        return self.scope.holds(note.path if note is not None else path)
