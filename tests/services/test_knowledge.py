@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -405,3 +407,17 @@ def test_a_graph_that_is_not_whole_yet_is_not_spoken_of(folder: Path, monkeypatc
         assert ["Ada"] == [e.name for e in vault.knowledge.read().entities]
     finally:
         vault.close(patient=False)
+
+
+def test_what_could_not_be_read_from_the_index_is_read_at_the_next_look(vault: Vault, folder: Path) -> None:
+    vault.knowledge.edit(GraphEdit(entities=(entity("Anna"),)))
+    vault.knowledge.read()
+    write(folder, "Ben.md", "---\nentity_type: person\n---\n- [fact] He sails.\n")
+    vault.refresh()
+    with closing(sqlite3.connect(vault.cache / "catalogue.sqlite")) as other:
+        other.execute("ALTER TABLE notes RENAME COLUMN graph TO hidden")
+        with pytest.raises(sqlite3.OperationalError):
+            vault.knowledge.read()
+        other.execute("ALTER TABLE notes RENAME COLUMN hidden TO graph")
+
+    assert ["Anna", "Ben"] == sorted(name for name, _, _ in entities_of(vault.knowledge.read()))

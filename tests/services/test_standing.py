@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -218,3 +220,23 @@ def test_standings_that_followed_every_change_are_as_if_made_anew(
             assert fresh.snapshot == found.snapshot
     finally:
         vault.close(patient=False)
+
+
+def test_a_note_that_went_after_a_failed_look_has_no_part_in_the_next(folder: Path, opening: OpenVault) -> None:
+    write(folder, "Plan.md", "Go.", valid_until="2026-01-01")
+    vault = opening(folder)
+    vault.standing.find()
+    write(folder, "Offer.md", "Buy.", valid_until="2026-01-01")
+    vault.refresh()
+    with closing(sqlite3.connect(vault.cache / "catalogue.sqlite")) as other:
+        other.execute("ALTER TABLE links RENAME COLUMN property TO hidden")
+        with pytest.raises(sqlite3.OperationalError):
+            vault.standing.find()
+        other.execute("ALTER TABLE links RENAME COLUMN hidden TO property")
+    (folder / "Offer.md").unlink()
+    vault.refresh()
+    vault.standing.find()
+    write(folder, "Rent.md", "Pay.", valid_until="2026-02-01")
+    vault.refresh()
+
+    assert ["Plan.md", "Rent.md"] == [*vault.standing.find().fallen]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from vault_memex.core.links import link_key, resolve_link
-from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.snapshot import NoteChanges, NoteRecord, Snapshot
 from vault_memex.core.text import base_of, name_key, stem_of
 from vault_memex.errors import AmbiguousTitle, NotFound
 from vault_memex.memory.knowledge import (
@@ -79,11 +79,12 @@ class KnowledgeView:
             snapshot, before = self._load(), self._snapshot
             if snapshot is before:
                 return
-            old, new = before.notes, snapshot.notes
-            changed = [path for path, note in new.items() if old.get(path) is not note]
-            gone = [path for path in old if path not in new]
+            changes = snapshot.find_changes(before)
+            wanted = [note.path for note in changes.after if _counts(note)]
+            # Read before anything is taken over: where this fails, the next look meets the same changes.
+            texts = self._catalogue.load_graphs(None if before is EMPTY else wanted) if wanted else {}
             self._snapshot = snapshot
-            if self._take(gone, changed, old, everything=not old):
+            if self._take(changes, texts):
                 self._graph = None
 
     def get_path(self, name: str) -> str | None:
@@ -182,18 +183,16 @@ class KnowledgeView:
 
     # -- following
 
-    def _take(
-        self, gone: Sequence[str], changed: Sequence[str], old: Mapping[str, NoteRecord], *, everything: bool
-    ) -> bool:
-        """Replace the nodes of these paths; return whether the graph may differ."""
+    def _take(self, changes: NoteChanges, texts: Mapping[str, str]) -> bool:
+        """Replace the nodes of the notes that changed; return whether the graph may differ."""
         index = self._index
-        wanted = [p for p in changed if _counts(self._snapshot.notes[p])]
-        texts = self._catalogue.load_graphs(None if everything else wanted) if wanted else {}
+        old = {note.path: note for note in changes.before}
+        new = {note.path: note for note in changes.after}
         keys: set[str] = set()
         touched = False
-        for path in (*gone, *changed):
+        for path in sorted(old | new):
             node = index.nodes.pop(path, None)
-            record = self._snapshot.notes.get(path)
+            record = new.get(path)
             if node is not None:
                 self._forget(path, node)
             made = self._add(path, record, texts) if record is not None and _counts(record) else None
@@ -205,7 +204,7 @@ class KnowledgeView:
                 index.nodes[path].relations, touched = None, True
         return touched
 
-    def _add(self, path: str, record: NoteRecord, texts: dict[str, str]) -> _Node:
+    def _add(self, path: str, record: NoteRecord, texts: Mapping[str, str]) -> _Node:
         graph = parse_graph(texts[path]) if path in texts else _NOTHING
         name, entity = None, None
         if is_entity(record.properties):

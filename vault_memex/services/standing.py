@@ -88,7 +88,8 @@ class Standing:
             if kept is not None and kept.snapshot is snapshot and kept.today == today:
                 return kept
             changes = snapshot.find_changes(kept.snapshot if kept else None)
-            self._follow(changes)
+            self._kept = None  # should the catalogue fail below, the next look begins anew
+            self._follow(changes, anew=kept is None)
             if kept is not None and kept.today == today and _is_untouched(kept, snapshot, changes):
                 found = replace(kept, snapshot=snapshot)
             else:
@@ -96,7 +97,9 @@ class Standing:
             self._kept = found
             return found
 
-    def _follow(self, changes: NoteChanges) -> None:
+    def _follow(self, changes: NoteChanges, *, anew: bool) -> None:
+        if anew:
+            self._telling.clear()
         for note in changes.before:
             self._telling.pop(note.path, None)
         for note in changes.after:
