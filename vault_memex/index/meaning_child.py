@@ -25,6 +25,7 @@ from vault_memex.store.vectors import VectorsBroken, VectorsUnavailable
 log = logging.getLogger(__name__)
 
 SEARCHERS = 2
+CLOSE_SECONDS = 1.0  # for a tidy end once the server has gone; nothing is lost without one
 LONG_CALLS = ("neighbours", "calibrate")  # seconds; they wait for each other, and no search waits for them
 ENDLESS_CALLS = ("calibrate_all",)  # many seconds
 
@@ -142,6 +143,7 @@ def main(arguments: Sequence[str]) -> None:
         write_message(answers, (0, "fault", error.message))
         sys.exit(1)
     Host(engine, answers, float(idle_seconds)).run(sys.stdin.buffer)
+    threading.Timer(CLOSE_SECONDS, os._exit, (0,)).start()  # closing may wait for a model that is still loaded
     engine.close()
     os._exit(0)  # threads of native libraries must not keep the process
 
