@@ -25,7 +25,7 @@ from vault_memex.memory.knowledge_graph import (
     find_entities,
     find_relations,
 )
-from vault_memex.server.tool import GRAPH_URI, Answer, Arguments, ToolSpec
+from vault_memex.server.tool import GRAPH_URI, MOST_FAULTS, Answer, Arguments, ToolSpec
 from vault_memex.services.knowledge_requests import GraphEdit, GraphEdited, Observed
 from vault_memex.vault import Vault
 
@@ -103,7 +103,7 @@ class ReferenceTool(ToolSpec[Raw]):
             raise InvalidArgument(
                 self.name,
                 f"MCP error -32602: Input validation error: Invalid arguments for tool {self.name}: "
-                + "\n".join(faults),
+                + "\n".join(faults[:MOST_FAULTS]),
             )
         return Raw(sent_values=kept)
 
