@@ -36,6 +36,7 @@ from vault_memex.vault import Vault
 
 MOST_QUERY = 2_048
 MOST_ITEMS = 1_000  # of one kind in a call
+MOST_SUGGESTED = 5  # unknown names that others are suggested for: all names are compared with each
 
 
 class GraphArguments(Arguments):
@@ -144,7 +145,7 @@ def _graph(vault: Vault, a: GraphArguments) -> Answer:
         max_tokens=a.max_tokens,
     )
     unknown = tuple(name for name in dict.fromkeys(a.names) if not vault.knowledge.view.has_entity(name))
-    remarks += [near for name in unknown if (near := _suggest(vault, name))]
+    remarks += [near for name in unknown[:MOST_SUGGESTED] if (near := _suggest(vault, name))]
     answer = replace(answer, searched=searched, unknown_names=unknown, notes=(*remarks, *answer.notes))
     return Answer(render_graph(answer), answer)
 
