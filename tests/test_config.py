@@ -13,7 +13,6 @@ from vault_memex.errors import InvalidArgument
     [
         *(f"reconcile_seconds = {value}" for value in ("-1", "0", "nan", "inf", "-inf", "1e9", "true", '"60"')),
         *(f"debounce_seconds = {value}" for value in ("-0.1", "nan", "inf", "61", "false")),
-        'policy = "reviewed"',
         'policy = "strict"',
         "nonsense = 1",
     ],

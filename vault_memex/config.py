@@ -19,7 +19,7 @@ from vault_memex.memory.thresholds import check_fixed
 
 CommitMode = Literal["auto", "each", "batch", "off"]
 WriteIds = Literal["own", "all", "never"]
-Policy = Literal["personal"]
+Policy = Literal["personal", "reviewed"]
 SearchProfile = Literal["full", "generic"]
 
 

@@ -26,6 +26,8 @@ MemexError
 ├── TooLarge                 TOO_LARGE               over a stated limit
 ├── VaultLocked              VAULT_LOCKED            another process holds the write lock too long
 ├── PastImmutable            PAST_IMMUTABLE          a record of the past does not change; carries an amendment
+├── BlockedByPending         BLOCKED_BY_PENDING      another's waiting change touches the same sentence or field
+├── DoesNotFit               DOES_NOT_FIT            nothing of a proposal fits the note any more
 ├── RuleUserOnly             RULE_USER_ONLY          only the person changes rules
 ├── ConfirmationRequired     CONFIRMATION_REQUIRED   the person has to agree first
 ├── UnknownNotes             UNKNOWN_NOTES           refs that name no note, where all must
@@ -219,6 +221,18 @@ class PastImmutable(MemexError):
     """A record of the past does not change. `suggestion` is a ready amendment."""
 
     code = "PAST_IMMUTABLE"
+
+
+class BlockedByPending(MemexError):
+    """Another connection's waiting change touches the same sentence or field. `proposal` and `by` name it."""
+
+    code = "BLOCKED_BY_PENDING"
+
+
+class DoesNotFit(MemexError):
+    """Nothing of a proposal can be applied to the note as it is now."""
+
+    code = "DOES_NOT_FIT"
 
 
 class RuleUserOnly(MemexError):

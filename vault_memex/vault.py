@@ -29,6 +29,7 @@ from vault_memex.services.detecting import Detecting
 from vault_memex.services.distances import Distances
 from vault_memex.services.duplicates import Duplicates
 from vault_memex.services.editing import Editing
+from vault_memex.services.filing import Filing
 from vault_memex.services.flashbacks import Flashbacks, Surfaced
 from vault_memex.services.history import History
 from vault_memex.services.inferences import Inferences
@@ -40,6 +41,8 @@ from vault_memex.services.reading import Reading
 from vault_memex.services.recall import Recall
 from vault_memex.services.relinking import Relinker
 from vault_memex.services.retrieval import Retrieval
+from vault_memex.services.review import Review
+from vault_memex.services.review_watch import ReviewWatch
 from vault_memex.services.rows import RowBuilder
 from vault_memex.services.rules import Rules
 from vault_memex.services.sight import Sight
@@ -118,12 +121,16 @@ class Vault(Foreground):
         )
         self.distances = Distances(config, self.catalogue, self.meaning, self.snapshot)
         self._add_services()
+        self.watch = ReviewWatch(self.review, self.background.wait_scanned)
 
     def _add_services(self) -> None:
         """Make the services of one connection from what is shared; see `session.py`."""
         self._add_reads(self.clock)
         self._add_insights(self.clock)
+        self.names = Names()
+        self.filing = Filing(self.config, self.files, self.transactor, self.clock)
         self._add_writes(self.clock)
+        self.review = Review(self.files, self.filing, self.editing, self.trash, self.clock)
 
     def _add_reads(self, clock: Callable[[], datetime]) -> None:
         files, git = self.files, Git(self.root)  # a Git of its own: the transactor's is busy with commits
@@ -170,6 +177,7 @@ class Vault(Foreground):
             git=git,
             snapshot=self.snapshot,
             rules=self.rules,
+            files=self.files,
         )
 
     def _add_rules(self, clock: Callable[[], datetime]) -> None:
@@ -242,7 +250,6 @@ class Vault(Foreground):
         files = self.files
         duplicate_distance, warnings = parse_duplicate_distance(os.environ)
         _warn(warnings)
-        self.names = Names()
         self.editing = Editing(
             config=self.config,
             files=files,
@@ -269,6 +276,7 @@ class Vault(Foreground):
                 signals=self.signals,
                 role=self.config.role,
             ),
+            filing=self.filing,
             snapshot=self.snapshot,
             clock=clock,
             scope=self.scope,
@@ -328,6 +336,8 @@ class Vault(Foreground):
         """Begin watching, indexing and embedding in the background; see `Background.start`."""
         self.background.start(delay)
         self.knowledge.start()
+        if self.whole.config.role != "reader":
+            self.whole.watch.start()  # the person's decisions concern all connections
 
     def _recover(self) -> None:
         self.transactor.recover()
@@ -350,6 +360,7 @@ class Vault(Foreground):
             if self._closed:
                 return
             self._closed = True
+        self.watch.stop()
         self.background.stop()
         self.transactor.close(wait=patient)
         self.catalogue.close()

@@ -41,7 +41,7 @@ BASE = "# Plan\n\nWe meet on Monday. Bring cake.\n\n- red\n- blue\n"
 PROPOSALS = st.builds(
     Proposal,
     number=st.integers(1, 99999),
-    kind=st.sampled_from(("edit", "report", "delete", "merge")),
+    kind=st.sampled_from(("edit", "report", "delete")),
     path=NAMES.map(lambda name: f"Notes/{name}.md"),
     title=HOSTILE,
     by=LINES,
@@ -54,10 +54,10 @@ PROPOSALS = st.builds(
     comment=HOSTILE,
     change_title=LINES,
     relink=st.booleans(),
-    into=st.just("") | NAMES,
     decision=st.sampled_from(("", "approve", "reject")),
     decision_comment=LINES,
     precedent=st.booleans(),
+    problem=LINES,
 )
 
 

@@ -21,7 +21,8 @@ WHOLE_SHARE = 0.8  # of the tokens: a change of more is one of the whole text
 LEAST_CONTEXT = 16  # neighbouring tokens that must be unchanged where the text moved on
 _MOST_CHANGED = 600  # tokens that a stretch is searched for; with more it counts as replaced
 _LONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # a letter is a word
-_APART = re.compile(r"[\w\r\n]")
+_APART = re.compile(r"\w+")
+_BREAK = re.compile(r"[\r\n]")
 _TOKEN = re.compile(rf"[{_LONE}]|[^\W{_LONE}]+|\s+|[^\w\s]")
 
 
@@ -98,8 +99,8 @@ def _find_ranges(old: Sequence[str], new: Sequence[str]) -> Iterator[_Range]:
     for one in found:
         last = joined[-1] if joined else None
         between = old[last[1] : one[0]] if last else ()
-        # Words with nothing but blanks and punctuation between them are changed together.
-        if last and not _APART.search("".join(between)):
+        # Words of one line with at most one word between them are changed together.
+        if last and len(_APART.findall("".join(between))) <= 1 and not _BREAK.search("".join(between)):
             joined[-1] = (last[0], one[1], last[2], one[3])
         else:
             joined.append(one)

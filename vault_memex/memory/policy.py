@@ -5,8 +5,9 @@ A record of the past does not change, whoever asks: an amendment is added. Rules
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import stem_of
@@ -18,8 +19,78 @@ class Touched:
     """What an edit touches."""
 
     text: bool = False  # body or patch
+    whole: bool = False  # the whole body, which overwrites silently what others wrote meanwhile
     title: bool = False
     layer: str | None = None  # the new layer, when it changes
+
+
+WriteKind = Literal["create", "edit", "delete", "merge", "report", "mint"]
+Decided = Literal["apply", "pending", "hold"]
+GUARDED_TAGS = frozenset(("skill", "user-profile"))  # such notes steer assistants
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A write that somebody asks for, as far as the table of 7.4 looks at it."""
+
+    kind: WriteKind
+    note: NoteRecord | None = None  # None: a new one
+    touched: Touched = Touched()
+    layer: str = ""  # of a new note
+    tags: Collection[str] = ()  # the note's tags afterwards
+    own_draft: bool = False  # the note waits for approval, and its author asks
+    hold: bool = False  # the caller wants the person to decide
+
+
+def decide_write(writing: Writing, role: str, policy: str) -> Decided:
+    """Return what becomes of a write: done at once, a note that waits, or a proposal. Raises what is refused.
+
+    Every cell of the table in section 7.4 is a case of tests/memory/test_policy.py.
+    """
+    check_role(role)
+    kind, note, touched = writing.kind, writing.note, writing.touched
+    if note is not None and kind == "edit":
+        check_edit(note, touched, role)
+    if note is not None and kind == "delete" and not (writing.hold and note.layer == "rule"):
+        check_delete(note, role)  # that a rule go may be proposed
+    if kind == "mint":
+        return "apply"
+    if kind == "report":
+        return "hold"
+    if kind == "create":
+        return "pending" if writing.hold or _must_wait(writing, role, policy) else "apply"
+    if writing.own_draft and kind == "edit":
+        return "apply"  # the person has not approved the note yet: it is the draft
+    return "hold" if writing.hold or _must_wait(writing, role, policy) else "apply"
+
+
+def check_at_once(kind: WriteKind, note: NoteRecord | None, role: str, policy: str = "personal") -> None:
+    """Refuse a write of several notes at once of which one would have to wait for the person."""
+    if decide_write(Writing(kind, note, Touched(text=True)), role, policy) != "apply":
+        where = f"{note.title!r} changes" if note is not None else "New notes stay"
+        raise RoleRequired(
+            f"{where} only with the person's consent, and this tool writes at once. Propose it with `edit` or `save`.",
+            role="curator",
+        )
+
+
+def _must_wait(writing: Writing, role: str, policy: str) -> bool:
+    if role == "owner":
+        return False
+    if is_guarded(writing.tags) or (writing.note is not None and is_guarded(writing.note.tags)):
+        return True
+    if writing.kind == "merge":
+        return True
+    if writing.kind == "delete":
+        return policy == "reviewed"
+    if writing.touched.whole and role == "curator":
+        return True
+    return policy == "reviewed" and role == "agent"
+
+
+def is_guarded(tags: Collection[str]) -> bool:
+    """Return whether a note with these tags changes only with the person's consent."""
+    return any(tag.casefold() in GUARDED_TAGS for tag in tags)
 
 
 def check_role(role: str, *, owner_only: str = "") -> None:
@@ -56,7 +127,7 @@ def check_delete(note: NoteRecord, role: str) -> None:
     _check_lock(note)
     if note.layer == "rule":
         raise RuleUserOnly(
-            f"{note.title!r} is a rule; only the person deletes rules. Propose it in the conversation."
+            f"{note.title!r} is a rule; only the person deletes rules. Send hold: true to propose it."
         )
 
 

@@ -25,9 +25,15 @@ _NEW = re.compile(r"New (\d+):[ \t]*")
 _FENCE = re.compile(r"(`{3,})(text)?[^`]*")
 _RUN = re.compile("`+")
 _LINKABLE = re.compile(r"[^\[\]|#^]+")
-_OURS = ("decision", "decision_comment", "precedent", "amended")  # of the person, kept in the properties
+_OURS = (
+    "decision",
+    "decision_comment",
+    "precedent",
+    "problem",
+    "amended",
+)  # of the person, kept in the properties
 
-_KIND_TITLE = {"edit": "Change of", "report": "Report on", "delete": "Delete", "merge": "Merge"}
+_KIND_TITLE = {"edit": "Change of", "report": "Report on", "delete": "Delete"}
 _HOW = (
     "To decide, set `decision` above to `approve` or `reject` (a `decision_comment` is told to the author; with "
     "`precedent` it holds for like cases). Deleting this file rejects. You may change a text under “New” before you "
@@ -50,21 +56,19 @@ def render_proposal(proposal: Proposal) -> str:
         "path": proposal.path,
         "base": proposal.base,
     }
+    if proposal.problem:
+        properties["problem"] = proposal.problem
     return render_note(properties, "\n".join([*_render_body(proposal), ""]))
 
 
 def _render_body(proposal: Proposal) -> Iterator[str]:
     yield f"# {_KIND_TITLE[proposal.kind]} {_render_link(proposal.path, proposal.title)}"
-    if proposal.into:
-        yield f"\ninto {_render_link(proposal.into, without_md(proposal.into))}"
     yield f"\n{render_line(proposal.by)} proposes: {render_line(proposal.change_title) or proposal.kind}\n"
     if proposal.comment:
         yield "\n".join(f"> {line}" for line in LINE_END.split(proposal.comment)) + "\n"
     yield _HOW + "\n"
-    diff = [line for hunk in _hunks(proposal) for line in _render_hunk(hunk)]
-    diff += [line for one in proposal.fields for line in _render_field(one)]
-    if diff:
-        yield from ("## Difference\n", *_fence("\n".join(diff), "diff"), "")
+    if diff := render_difference(proposal):
+        yield from ("## Difference\n", *_fence(diff, "diff"), "")
     for number, (name, old, new) in enumerate(_texts(proposal), 1):
         yield f"## {number}. {render_line(name)}\n"
         yield from _labelled(f"Old {number}:", old)
@@ -74,6 +78,17 @@ def _render_body(proposal: Proposal) -> Iterator[str]:
         del data[name]
     # ASCII only, and no % inside: nothing in it can end the comment or be changed by an editor.
     yield f"%% vault-memex {json.dumps(data).replace('%', chr(92) + 'u0025')} %%"
+
+
+def render_difference(proposal: Proposal) -> str:
+    """Return the lines that change, as they are and as proposed; a whole new text is not among them."""
+    lines = [line for hunk in _hunks(proposal) for line in _render_hunk(hunk)]
+    return "\n".join([*lines, *(line for one in proposal.fields for line in _render_field(one))])
+
+
+def count_proposed(proposal: Proposal) -> int:
+    """Return how many code points are proposed, all texts together."""
+    return sum(len(_shown(new)) for _, _, new in _texts(proposal) if new is not None)
 
 
 def _hunks(proposal: Proposal) -> tuple[Hunk, ...]:
@@ -171,6 +186,7 @@ def _with_decision(proposal: Proposal, properties: Mapping[str, PropertyValue]) 
         decision=decision,
         decision_comment=comment if isinstance(comment, str) else "" if comment is None else str(comment),
         precedent=properties.get("precedent") is True,
+        problem=str(properties.get("problem") or ""),
     )
 
 

@@ -7,15 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from vault_memex.core.markdown import parse_note
 from vault_memex.core.note import PropertyValue
+from vault_memex.core.property_edit import plan_properties
+from vault_memex.errors import DoesNotFit
 from vault_memex.memory.hunks import Hunk, Merged, TextChange, apply_hunks
 
 INBOX_FOLDER = "_memex/inbox"
 MAX_COMMENT = 2_000
-ProposalKind = Literal["edit", "report", "delete", "merge"]
+ProposalKind = Literal["edit", "report", "delete"]
 Decision = Literal["", "approve", "reject"]
 KINDS: tuple[str, ...] = get_args(ProposalKind)
 DECISIONS: tuple[str, ...] = get_args(Decision)
+_NEVER_BLOCKING = frozenset(("tags", "edited_by"))
 _NUMBER = re.compile(r"(\d{1,9})-[a-z]+-", re.ASCII)
 
 
@@ -49,11 +53,11 @@ class Proposal:
     fields: tuple[FieldChange, ...] = ()
     comment: str = ""  # the author's reason; all of a report
     change_title: str = ""
-    relink: bool = True
-    into: str = ""  # merge: the note that stays
+    relink: bool = True  # a rename or move updates the links of other notes
     decision: Decision = ""
     decision_comment: str = ""
     precedent: bool = False
+    problem: str = ""  # why the last decision could not be acted on
     amended: bool = False  # the person changed a text of it in the file
 
     @property
@@ -114,6 +118,44 @@ def check_fit(
         (fits if present in (one.old, one.new) else failed).append(one)
     merged = apply_hunks(body, proposal.body) if proposal.body else None
     return Fitting(merged, tuple(fits), tuple(failed))
+
+
+def plan_fields(
+    before: Mapping[str, PropertyValue], after: Mapping[str, PropertyValue]
+) -> tuple[FieldChange, ...]:
+    """Return the properties that differ, in the order of the note, new ones last."""
+    names = dict.fromkeys((*before, *after))
+    return tuple(
+        FieldChange(name, before.get(name), after.get(name), is_property=True)
+        for name in names
+        if before.get(name) != after.get(name)
+    )
+
+
+def plan_fitting(text: str, fitting: Fitting) -> str:
+    """Return the note's file text with what fits. Raises DoesNotFit when its properties would be others than meant."""
+    note = parse_note(text)
+    new = text
+    if fitting.body is not None:
+        new = text[: note.body_start] + fitting.body.text
+        if parse_note(new).body_start != note.body_start:
+            raise DoesNotFit("The text would be read as properties where it is to stand. Edit the note by hand.")
+    own = [one for one in fitting.fields if one.is_property]
+    values = {one.name: one.new for one in own if one.new is not None}
+    gone = [one.name for one in own if one.new is None]
+    return plan_properties(new, values, gone) if own else new
+
+
+def get_field(fields: Sequence[FieldChange], name: str) -> str | None:
+    """Return the new value of an argument of `edit` (title, folder), or None when it is not among the fields."""
+    found = next((one.new for one in fields if one.name == name and not one.is_property), None)
+    return found if isinstance(found, str) else None
+
+
+def find_shared_field(mine: Sequence[FieldChange], others: Sequence[FieldChange]) -> str | None:
+    """Return a value that both change; tags and who added or edited are no reason to wait."""
+    names = {(one.name, one.is_property) for one in others if one.name not in _NEVER_BLOCKING}
+    return next((one.name for one in mine if (one.name, one.is_property) in names), None)
 
 
 def find_number(name: str) -> int | None:

@@ -138,7 +138,8 @@ def _update(vault: Vault, a: UpdateNote) -> Answer:
         allow_shrink=a.allow_shrink,
     )
     answer = vault.editing.edit(request)
-    vault.reading.note_shown(answer.path, answer.revision)
+    if answer.proposal is None:
+        vault.reading.note_shown(answer.path, answer.revision)
     return Answer(texts.render_update(answer))
 
 

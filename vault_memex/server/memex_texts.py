@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.server.advice import render_flashback_lines, render_signal_hint, render_similar
 from vault_memex.server.lines import LONGEST_NAME, cut, join_lines, render_fenced, render_names
+from vault_memex.server.render import render_write
 from vault_memex.services.insights import InferenceView, InsightsAnswer, NoteName, SignalView, SourceView
 from vault_memex.services.reading import NoteView
 from vault_memex.services.requests import WriteAnswer
@@ -139,6 +140,8 @@ def render_delete(answer: WriteAnswer) -> str:
 
 
 def _render_write(verb: str, answer: WriteAnswer) -> str:
+    if answer.proposal is not None or answer.outcome == "pending":
+        return render_write(answer)
     number = f" #{answer.note_id}" if answer.note_id is not None else ""
     lines = [f'{verb} note{number}: "{cut(answer.title, LONGEST_NAME)}"', f"path: {answer.path}"]
     if answer.trash_path:

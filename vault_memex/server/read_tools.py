@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -16,6 +17,7 @@ from vault_memex.server.render import (
 )
 from vault_memex.server.tool import Answer, Arguments, ToolSpec
 from vault_memex.services.history import ChangesAnswer, ChangesRequest
+from vault_memex.services.inbox_view import find_waiting
 from vault_memex.services.reading import DEFAULT_MAX_CHARS, MAX_REFS, ReadRequest
 from vault_memex.services.retrieval import SearchAnswer, SearchRequest
 from vault_memex.services.status import StatusAnswer
@@ -125,6 +127,10 @@ class ChangesArguments(Arguments):
 class StatusArguments(Arguments):
     """Arguments of `status`."""
 
+    view: Literal["", "inbox"] = Field("", description="inbox: also what waits for the person's decision.")
+    limit: int = Field(25, description="Of waiting notes and of proposals, the oldest; at most 50.")
+    max_chars: int = Field(0, description="Characters of what is proposed, for each; 0: none.")
+
 
 def _search(vault: Vault, a: SearchArguments) -> Answer:
     filters = parse_filters(
@@ -174,8 +180,10 @@ def _changes(vault: Vault, a: ChangesArguments) -> Answer:
     return Answer(render_changes(answer), answer)
 
 
-def _status(vault: Vault, _: StatusArguments) -> Answer:
+def _status(vault: Vault, a: StatusArguments) -> Answer:
     answer = vault.status.check()
+    if a.view == "inbox":
+        answer = replace(answer, inbox=find_waiting(vault.review, vault.files, vault.scope, a.limit, a.max_chars))
     return Answer(render_status(answer), answer)
 
 
@@ -234,7 +242,10 @@ CHANGES = ToolSpec(
 STATUS = ToolSpec(
     name="status",
     title="State of the memory",
-    description="Which vault this is, as whom you are connected, what the index covers and whether meaning works.",
+    description=(
+        "Which vault this is, as whom you are connected, what the index covers and whether meaning works. view: inbox "
+        "lists what waits for the person; it is decided by the person alone, never by a tool."
+    ),
     arguments=StatusArguments,
     run=_status,
     output=StatusAnswer,

@@ -10,6 +10,7 @@ from vault_memex.errors import InvalidArgument, MemexError
 from vault_memex.server.advice import render_advice, render_flashback_lines, render_similar
 from vault_memex.server.lines import LONGEST_NAME, cut, join_lines, render_fenced, render_names
 from vault_memex.services.history import ChangesAnswer
+from vault_memex.services.inbox_view import InboxAnswer
 from vault_memex.services.reading import MAX_REFS, NoteView, Reading, ReadRequest
 from vault_memex.services.requests import WriteAnswer
 from vault_memex.services.retrieval import SearchAnswer
@@ -176,17 +177,28 @@ def _render_row(number: int, row: SearchRow) -> list[str]:
 # -- writes
 
 
+DONE = {
+    "created": "Saved",
+    "pending": "Saved, waiting for approval:",
+    "applied": "Changed",
+    "renamed": "Changed and moved",
+    "deleted": "Deleted (in the trash)",
+    "held": "Waiting for approval",
+    "folded": "Taken into what waits",
+    "reported": "Reported",
+}
+
+
 def render_write(answer: WriteAnswer) -> str:
     """Return what happened, the diff, and what to check."""
-    verb = {
-        "created": "Saved",
-        "applied": "Changed",
-        "renamed": "Changed and moved",
-        "deleted": "Deleted (in the trash)",
-    }[answer.outcome]
+    verb = DONE[answer.outcome]
+    if answer.proposal is not None:
+        verb += f" as proposal {answer.proposal}, about"
     lines = [f'{verb} note{_tag(answer.note_id)}: "{cut(answer.title, LONGEST_NAME)}" — {answer.path}']
     if answer.revision:
         lines.append(f"revision: {answer.revision[:SHOWN_REVISION]}")
+    if answer.discarded:
+        lines.append(f"proposals that went with it: {', '.join(map(str, answer.discarded))}")
     if answer.trash_path:
         lines.append(f"now at: {answer.trash_path}")
     if answer.removed_headings:
@@ -256,10 +268,28 @@ def render_status(answer: StatusAnswer) -> str:
         f"meaning: {meaning.state} · {meaning.model} · {meaning.embedded} of {meaning.passages} passages"
         + (f" · {meaning.reason}" if meaning.reason else ""),
         f"git: {answer.git}",
-        f"to tidy: {untidy}; waiting for approval: {answer.pending}",
+        f"to tidy: {untidy}; waiting for approval: {answer.pending} notes, {answer.proposals} proposals",
         *_describe_rules(answer),
     ]
-    return join_lines([*lines, *(f"notice: {cut(n, LONGEST_NOTICE)}" for n in index.notices)])
+    notices = (f"notice: {cut(n, LONGEST_NOTICE)}" for n in index.notices)
+    return join_lines([*lines, *notices, *(render_inbox(answer.inbox) if answer.inbox is not None else ())])
+
+
+def render_inbox(inbox: InboxAnswer) -> Iterator[str]:
+    """Yield what waits, a line each, with what is proposed below it when it was asked for."""
+    shown = len(inbox.rows)
+    yield f"inbox: {inbox.pending_notes} new notes and {inbox.proposals} proposals wait; {shown} shown, oldest first"
+    for row in inbox.rows:
+        name = f"proposal {row.number}" if row.number is not None else "note"
+        line = f"- {name}: {row.kind} {cut(row.title, LONGEST_NAME)}{_tag(row.note_id)} by {cut(row.by, LONGEST_NAME)}"
+        yield f"{line}, {row.since[:10]}, {row.proposed_chars} characters"
+        if row.reason:
+            yield f"  reason: {cut(row.reason, LONGEST_NOTICE)}"
+        if row.problem:
+            yield f"  problem: {cut(row.problem, LONGEST_NOTICE)}"
+        if row.text:
+            yield render_fenced("proposed", "end of proposed", row.text)
+    yield from (f"notice: {cut(note, LONGEST_NOTICE)}" for note in inbox.notes[:MOST_HEADINGS])
 
 
 def _describe_rules(answer: StatusAnswer) -> Iterator[str]:

@@ -11,7 +11,7 @@ from vault_memex.errors import InvalidArgument
 from vault_memex.server.read_tools import ALWAYS_LOADED
 from vault_memex.server.render import render_write
 from vault_memex.server.tool import Answer, Arguments, ToolSpec
-from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest, WriteAnswer
+from vault_memex.services.requests import EditRequest, RetireAnswer, RetireRequest, SaveRequest, WriteAnswer
 from vault_memex.vault import Vault
 
 LAYER_RULE = (
@@ -45,6 +45,7 @@ class SaveArguments(Arguments):
     valid_from: str = Field("", description="Date from which it holds.")
     valid_until: str = Field("", description="Date after which it no longer holds.")
     allow_duplicate: bool = Field(False, description="Save although a note says the same.")
+    hold: bool = Field(False, description="Let the person decide whether it stays.")
     change_title: str = Field("", description="One line for journal and commit.")
 
 
@@ -81,6 +82,11 @@ class EditArguments(Arguments):
     layer: Literal["", "past", "state", "rule"] = ""
     if_revision: str = Field("", description="The revision you read; refused when the note changed since.")
     allow_shrink: bool = Field(False, description="Needed when the note would lose more than half its text.")
+    comment: str = Field(
+        "",
+        description="Why, for the person who decides. Alone: report that something is outdated; nothing changes.",
+    )
+    hold: bool = Field(False, description="Propose it: nothing changes until the person approves.")
     change_title: str = Field("", description="One line for journal and commit.")
 
 
@@ -92,6 +98,7 @@ class RetireArguments(Arguments):
     ref: str = Field(description="Exact title, path or #number of the one note to delete.")
     reason: str = Field(description="Why, in a sentence; kept with the trash.")
     action: Literal["delete"] = "delete"
+    hold: bool = Field(False, description="Propose it: the person decides. The only way for a rule.")
 
 
 def _save(vault: Vault, a: SaveArguments) -> Answer:
@@ -112,6 +119,7 @@ def _save(vault: Vault, a: SaveArguments) -> Answer:
             valid_until=a.valid_until,
             allow_duplicate=a.allow_duplicate,
             change_title=a.change_title,
+            hold=a.hold,
         )
     )
     return Answer(render_write(answer), answer)
@@ -134,6 +142,8 @@ def _edit(vault: Vault, a: EditArguments) -> Answer:
             if_revision=a.if_revision,
             allow_shrink=a.allow_shrink,
             change_title=a.change_title,
+            comment=a.comment,
+            hold=a.hold,
         )
     )
     return Answer(render_write(answer), answer)
@@ -142,8 +152,8 @@ def _edit(vault: Vault, a: EditArguments) -> Answer:
 def _retire(vault: Vault, a: RetireArguments) -> Answer:
     if not a.reason.strip():
         raise InvalidArgument("reason", "reason is empty. Say in a sentence why the note goes.")
-    answer = vault.editing.retire(RetireRequest(a.ref, a.reason))
-    return Answer(render_write(answer), answer)
+    answer = vault.editing.retire(RetireRequest(a.ref, a.reason, a.hold))
+    return Answer(render_write(answer), RetireAnswer.of(answer))
 
 
 SAVE = ToolSpec(
@@ -167,7 +177,8 @@ EDIT = ToolSpec(
     description=(
         "Change an existing note: exact text by `patch`, properties, tags, title, folder. Only what you name changes; "
         "every other byte stays. Returns a diff and the new revision. `find` must match exactly as `get` shows it; on "
-        "an error nothing was written and the message lists what you can choose from."
+        "an error nothing was written and the message lists what you can choose from. `outcome: held` means that the "
+        "person decides; a second edit of the note goes into the first."
     ),
     arguments=EditArguments,
     run=_edit,
@@ -183,6 +194,6 @@ RETIRE = ToolSpec(
     ),
     arguments=RetireArguments,
     run=_retire,
-    output=WriteAnswer,
+    output=RetireAnswer,
     destructive=True,
 )

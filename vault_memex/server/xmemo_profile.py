@@ -221,6 +221,8 @@ def _recall_context(vault: Vault, a: RecallContext) -> Answer:
 def _forget(vault: Vault, a: Forget) -> Answer:
     note = resolve_exact(vault.settled(), str(a.target))
     answer = vault.editing.retire(RetireRequest(note.path, a.reason.strip() or "forgotten: no reason given"))
+    if answer.proposal is not None:
+        return Answer(render_write(answer), answer)
     line = f"Only the person restores or erases it (vault-memex trash); it can be restored for {KEPT_DAYS} days."
     return Answer(join_lines([*render_write(answer).splitlines(), line]), answer)
 

@@ -51,19 +51,10 @@ def check_edit_request(request: EditRequest) -> None:
         raise BodyAndPatch(
             "Send `patch` or `body`, not both. `patch` changes exact text; `body` replaces all of it."
         )
-    asked = (
-        request.patch,
-        request.body is not None,
-        request.title is not None,
-        request.folder is not None,
-        request.properties,
-        request.tags is not None,
-        request.summary is not None,
-        request.layer,
-    )
-    if not any(asked):
+    if not request.comment and _asks_nothing(request):
         raise InvalidArgument(
-            "patch", "Nothing to change. Send patch, properties, tags, summary, title or folder."
+            "patch",
+            "Nothing to change. Send patch, properties, tags, summary, title or folder; or a comment alone to report.",
         )
     if request.body is not None and not request.body.strip():
         raise EmptyBody("body is empty. To delete the note use `retire`; to change part of it use `patch`.")
@@ -74,6 +65,21 @@ def check_edit_request(request: EditRequest) -> None:
     check_texts(request.summary or "", request.change_title, request.body or "")
     check_property_names(request.properties)
     check_tags(request.tags or ())
+
+
+def _asks_nothing(request: EditRequest) -> bool:
+    return not (
+        request.patch
+        or request.properties
+        or request.layer
+        or any(value is not None for value in (request.body, request.title, request.folder, request.tags))
+        or request.summary is not None
+    )
+
+
+def is_report(request: EditRequest) -> bool:
+    """Return whether the request changes nothing and only tells the person something."""
+    return bool(request.comment) and _asks_nothing(request)
 
 
 def tidy_title(title: str) -> str:

@@ -20,6 +20,7 @@ from vault_memex.errors import IndexUnusable, MemexError
 from vault_memex.memory.knowledge import ENTITY_TYPE, LOOSE, LOOSE_VALUE
 from vault_memex.memory.knowledge_edit import has_prose, plan_no_entity, render_body
 from vault_memex.memory.knowledge_graph import Graph, without_ended
+from vault_memex.memory.policy import check_at_once
 from vault_memex.memory.scope import Scope
 from vault_memex.services.actor import find_actor
 from vault_memex.services.edit_plan import MAX_CHANGE_TITLE
@@ -183,6 +184,7 @@ class Knowledge:
         return replace(done, notes=(*done.notes, *self._write_mirror()))
 
     def _edit(self, edit: GraphEdit) -> GraphEdited:
+        check_at_once("create", None, self._config.role, self._config.policy)
         done = GraphEdited()
 
         def plan() -> PlannedWrite | None:

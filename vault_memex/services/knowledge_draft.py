@@ -13,7 +13,7 @@ from vault_memex.memory.knowledge import GraphLine, GraphLink, Observation, Rela
 from vault_memex.memory.knowledge_edit import find_graph_lines, plan_lines
 from vault_memex.memory.knowledge_graph import Entity, Triple
 from vault_memex.memory.knowledge_text import Validity
-from vault_memex.memory.policy import Touched, check_edit
+from vault_memex.memory.policy import check_at_once
 from vault_memex.services.knowledge_view import KnowledgeView
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.names import file_name_for_title, numbered_name
@@ -63,7 +63,7 @@ class Draft:
         known = self.notes.get(path)
         if known is None:
             record = self._view.get_record(path)
-            check_edit(record, Touched(text=True), self._role)
+            check_at_once("edit", record, self._role)
             file = self._files.read(path)
             if file.not_writable:
                 raise NotWritable(f"{path}: {file.not_writable}", path=path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from vault_memex.errors import MemexError, NotFound
 from vault_memex.memory.knowledge import GraphLine, Observation, RelationLine
 from vault_memex.memory.knowledge_graph import Entity, Relation, Triple
-from vault_memex.memory.policy import check_delete
+from vault_memex.memory.policy import check_at_once
 from vault_memex.services.knowledge_draft import Draft, DraftNote
 from vault_memex.services.knowledge_requests import GraphEdit, GraphEdited, Observed
 from vault_memex.services.knowledge_view import KnowledgeView
@@ -250,7 +250,7 @@ class Planner:
             elif path is None:
                 self._done.not_found.append(name)
             else:
-                check_delete(self._view.get_record(path), self._role)
+                check_at_once("delete", self._view.get_record(path), self._role)
                 self.dropped.append(path)
                 self._done.deleted_entities.append(name)
         if wanted:

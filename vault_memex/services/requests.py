@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from vault_memex.core.changes import Change
@@ -33,6 +33,7 @@ class SaveRequest:
     valid_until: str = ""
     allow_duplicate: bool = False
     change_title: str = ""
+    hold: bool = False  # the person decides whether it stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class EditRequest:
     if_revision: str = ""
     allow_shrink: bool = False
     change_title: str = ""
+    comment: str = ""  # why; alone: a report that something is outdated
+    hold: bool = False  # the person decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class RetireRequest:
 
     ref: str
     reason: str
+    hold: bool = False  # the person decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class SignalHint:
 class WriteAnswer:
     """What a write did. The file was read back: this is what is on disk."""
 
-    outcome: str  # created, applied, renamed, deleted
+    outcome: str  # created, pending, applied, renamed, deleted, held, folded, reported
     path: str
     title: str
     note_id: int | None
@@ -111,6 +115,32 @@ class WriteAnswer:
     new_tags: tuple[str, ...] = ()  # that no other note had
     new_folder: str | None = None
     trash_path: str | None = None
+    proposal: int | None = None  # what now waits for the person
+    discarded: tuple[int, ...] = ()  # proposals about the note that went with it
     commit: str = ""  # done, queued, off
     commit_error: str | None = None
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RetireAnswer:
+    """What became of a note that is to go: the fields of WriteAnswer that can hold something then."""
+
+    outcome: str  # deleted, held, folded
+    path: str
+    title: str
+    note_id: int | None = None
+    trash_path: str | None = None
+    proposal: int | None = None
+    discarded: tuple[int, ...] = ()
+    cited_by: tuple[str, ...] = ()
+    cited_by_total: int = 0
+    citing_advice: str = ""
+    commit: str = ""
+    commit_error: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, answer: WriteAnswer) -> RetireAnswer:
+        """Return the answer without what only a write of text can say."""
+        return cls(**{one.name: getattr(answer, one.name) for one in fields(cls)})

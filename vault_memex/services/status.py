@@ -9,9 +9,12 @@ from vault_memex.config import Config
 from vault_memex.core.snapshot import Snapshot
 from vault_memex.index.background import Background, IndexState
 from vault_memex.index.meaning import Meaning
+from vault_memex.memory.proposals import INBOX_FOLDER
 from vault_memex.services.actor import find_actor
+from vault_memex.services.inbox_view import InboxAnswer
 from vault_memex.services.rules import Rules
 from vault_memex.store.catalogue import Catalogue
+from vault_memex.store.files import VaultFiles
 from vault_memex.store.git import Git
 
 MOST_RULES = 10  # named
@@ -46,6 +49,8 @@ class StatusAnswer:
     git: str
     index: IndexState
     meaning: MeaningStatus
+    proposals: int = 0  # in _memex/inbox
+    inbox: InboxAnswer | None = None  # when asked for
     rules: int = 0  # house rules in force
     rules_not_in_force: tuple[str, ...] = ()  # rule notes that assistants are not given, at most ten
     rules_changed_since_start: bool = False  # what the assistant was told at the start is out of date
@@ -66,7 +71,9 @@ class Status:
         git: Git,
         snapshot: Callable[[], Snapshot],
         rules: Rules,
+        files: VaultFiles,
     ) -> None:
+        self._files = files
         self._rules = rules
         self._name = name
         self._version = version
@@ -93,6 +100,7 @@ class Status:
             unresolved_links=len(self._catalogue.find_unresolved()),
             without_tags_or_summary=sum(1 for n in notes if not n.tags or not n.summary),
             pending=sum(1 for n in notes if n.pending),
+            proposals=len(self._files.find_internal(INBOX_FOLDER)),
             revision=snapshot.revision,
             git=describe_git(self.git, self._config),
             index=self._background.state(),

@@ -177,13 +177,20 @@ class Journal:
         A file that got shorter is read from its start.
         """
         mark = f'"kind":{json.dumps(kind)}'.encode()
+        return (event for event in self._read_marked(mark, seen) if event.kind == kind)
+
+    def read_with(self, detail: str, seen: Mapping[str, int]) -> Iterator[JournalEvent]:
+        """Yield the events that have a detail of this name, in the same way."""
+        return (event for event in self._read_marked(f'"{detail}":'.encode(), seen) if detail in event.details)
+
+    def _read_marked(self, mark: bytes, seen: Mapping[str, int]) -> Iterator[JournalEvent]:
         for file in self._months():
             start = seen.get(file.name, 0)
             with file.open("rb") as lines:
                 lines.seek(start if start <= _size_of(file) else 0)
                 for line in lines:
                     event = parse_event(line) if mark in line else None
-                    if event is not None and event.kind == kind:
+                    if event is not None:
                         yield event
 
     def find_event(self, event_id: int) -> JournalEvent | None:

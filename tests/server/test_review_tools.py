@@ -1,0 +1,65 @@
+"""What waits, as an assistant sees it: outcomes, the inbox, and no way to decide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+from tests.conftest import OpenVault
+from tests.server.conftest import Call, text_of
+from vault_memex.server.tools import find_callable
+from vault_memex.vault import Vault
+
+pytestmark = pytest.mark.anyio
+CLAY = "Studio/Clay body M-14.md"
+
+
+@pytest.fixture
+def vault(sample: Path, opening: OpenVault) -> Vault:
+    return opening(sample, policy="reviewed")
+
+
+async def test_each_write_of_an_agent_under_review_says_that_it_waits(call: Call, sample: Path) -> None:
+    before = (sample / CLAY).read_bytes()
+
+    saved = (await call("save", title="A thought", body="About glazes.", layer="state")).structured_content
+    held = (await call("edit", ref=CLAY, summary="The body we use.", comment="shorter")).structured_content
+    folded = (await call("edit", ref=CLAY, tags=["clay"])).structured_content
+    report = await call("edit", ref="Studio/Clay body S-20.md", comment="Not sold any more.")
+    gone = (await call("retire", ref="A thought", reason="no")).structured_content
+
+    assert ["pending", "held", "folded", "held"] == [r["outcome"] for r in (saved, held, folded, gone)]
+    assert (1, 1, "reported") == (held["proposal"], folded["proposal"], report.structured_content["outcome"])
+    assert "Reported as proposal 2, about note" in text_of(report)
+    assert before == (sample / CLAY).read_bytes()
+    assert "review: pending" in (sample / "A thought.md").read_text(encoding="utf-8")
+
+
+async def test_the_inbox_counts_all_and_shows_the_oldest_with_text_only_when_asked(call: Call) -> None:
+    await call("edit", ref=CLAY, summary="The body we use.", comment="shorter")
+    await call("edit", ref="Studio/Clay body S-20.md", comment="Not sold any more.")
+    await call("save", title="A thought", body="About glazes.", layer="state")
+
+    answer = await call("status", view="inbox", limit=1)
+    inbox = answer.structured_content["inbox"]
+    with_text = (await call("status", view="inbox", max_chars=500)).structured_content["inbox"]["rows"]
+
+    assert (1, 2) == (inbox["pending_notes"], inbox["proposals"])
+    assert [("new note", None), ("edit", 1)] == [(r["kind"], r.get("number")) for r in inbox["rows"]]
+    assert [len("About glazes.\n"), len("The body we use.")] == [r["proposed_chars"] for r in inbox["rows"]]
+    assert all("text" not in row for row in inbox["rows"])
+    assert "inbox: 1 new notes and 2 proposals wait; 2 shown, oldest first" in text_of(answer)
+    assert "+summary: The body we use." in with_text[1]["text"]
+    assert ["edit", "report"] == [row["kind"] for row in with_text[1:]]
+    assert "inbox" not in (await call("status")).structured_content
+
+
+async def test_no_tool_decides_on_a_proposal(client: Client) -> None:
+    tools = find_callable("curator")
+
+    assert not [n for n in tools if any(word in n for word in ("approve", "reject", "decide_", "review", "undo"))]
+    assert {"decision", "approve"}.isdisjoint(
+        name for tool in tools.values() for name in tool.listed.input_schema.get("properties", {})
+    )
