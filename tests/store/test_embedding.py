@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -161,6 +162,21 @@ def test_a_finished_folder_is_used_without_the_wheel(tmp_path: Path, monkeypatch
     assert embedding._WHEEL_VERSION == embedder.fingerprint
     with pytest.raises(ModelUnavailable, match="is damaged"):
         embedder.load()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["model.bin", "model.onnx", "tokenizer.json"])
+def test_a_default_model_that_was_torn_is_made_anew(embedder: Embedder, tmp_path: Path, name: str) -> None:
+    embedder.load()
+    whole = find_model_dir() / embedding._WHEEL_VERSION
+    torn = Path(shutil.copytree(whole, tmp_path / embedding._WHEEL_VERSION))
+    data = (torn / name).read_bytes()
+    (torn / name).write_bytes(data[: len(data) // 2])
+    again = find_embedder("multilingual-e5-small", tmp_path)
+
+    assert float(again.embed_query("glaze") @ embedder.embed_query("glaze")) > 0.999
+    assert data == (torn / name).read_bytes()
+    again.release()
 
 
 @pytest.mark.parametrize("model", ["none", "", "  "])

@@ -173,7 +173,11 @@ def _explained(model: str) -> Iterator[None]:
         raise
     except Exception as error:  # onnxruntime, tokenizers and the hub client share no base class
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
-        raise ModelUnavailable(f"The embedding model {model!r} cannot be used: {reason}", model=model) from error
+        raise ModelUnavailable(
+            f"The embedding model {model!r} cannot be used: {reason}. Put its files right or set another `model`; "
+            "`vault-memex doctor` tries it.",
+            model=model,
+        ) from error
 
 
 def _open_engine(spec: ModelSpec, cache_dir: Path, threads: int) -> TextEmbedding:
