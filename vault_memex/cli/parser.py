@@ -26,6 +26,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_insights(commands)
     _add_rules(commands)
     _add_graph(commands)
+    _add_review(commands)
     _add_trash(commands)
     _add_connections(commands)
     _add_status(commands)
@@ -232,6 +233,18 @@ def _add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="print what a hook at the start of a session answers; nothing without rules",
     )
+    _add_json(command)
+
+
+def _add_review(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "review", "Decide on what assistants proposed, one after the other or by number.")
+    command.add_argument("action", nargs="?", choices=("approve", "reject"), help="decide on one, without asking")
+    command.add_argument(
+        "ref", nargs="?", metavar="N", help="number of a proposal; or title, path or #number of a note that waits"
+    )
+    command.add_argument("--comment", default="", metavar="TEXT", help="for the author and the journal")
+    command.add_argument("--precedent", action="store_true", help="the comment holds for like cases")
+    command.add_argument("--apply", action="store_true", help="do what was decided in the files of _memex/inbox")
     _add_json(command)
 
 
