@@ -332,10 +332,13 @@ class Vault(Foreground):
         """Return who the present call comes from."""
         return find_actor(self.config)
 
-    def start(self, delay: float = 0.0) -> None:
-        """Begin watching, indexing and embedding in the background; see `Background.start`."""
+    def start(self, delay: float = 0.0, *, graph: bool = False) -> None:
+        """Begin watching, indexing and embedding in the background; see `Background.start`.
+
+        `graph` says that the knowledge graph is going to be asked for.
+        """
         self.background.start(delay)
-        self.knowledge.start()
+        self.knowledge.start(delay, wanted=graph)
         if self.whole.config.role != "reader":
             self.whole.watch.start()  # the person's decisions concern all connections
 
@@ -362,6 +365,7 @@ class Vault(Foreground):
             self._closed = True
         self.watch.stop()
         self.background.stop()
+        self.knowledge.close()
         self.transactor.close(wait=patient)
         self.catalogue.close()
 

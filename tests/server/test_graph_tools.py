@@ -14,6 +14,7 @@ from tests.server.conftest import Call, text_of
 from vault_memex.core.budget import count_tokens
 from vault_memex.memory.knowledge import Observation
 from vault_memex.memory.knowledge_graph import Entity, Relation, Triple
+from vault_memex.server.app import GRAPH_TOOLSETS
 from vault_memex.server.graph_answers import build_answer, render_graph
 from vault_memex.server.tools import find_tools
 from vault_memex.vault import Vault
@@ -190,3 +191,10 @@ def test_an_answer_stays_within_its_tokens_and_shows_at_least_one_name(
     assert count_tokens(render_graph(answer)) <= max(most, 450) + 100
     hidden = sum(row.observations_total - len(row.observations) for row in answer.entities)
     assert bool(hidden) == any("observations left out" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    ("choice", "loads"), [("core,graph", True), ("full", True), ("knowledge-graph", True), ("core", False)]
+)
+def test_whoever_lists_a_tool_of_the_graph_has_it_loaded_at_start(choice: str, loads: bool) -> None:
+    assert loads == any(spec.toolset in GRAPH_TOOLSETS for spec in find_tools(choice, "reader"))

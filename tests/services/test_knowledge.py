@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
+import threading
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -421,3 +422,15 @@ def test_what_could_not_be_read_from_the_index_is_read_at_the_next_look(vault: V
         other.execute("ALTER TABLE notes RENAME COLUMN hidden TO graph")
 
     assert ["Anna", "Ben"] == sorted(name for name, _, _ in entities_of(vault.knowledge.read()))
+
+
+def test_the_graph_is_loaded_beside_the_answers_where_it_is_going_to_be_asked_for(
+    folder: Path, opening: OpenVault
+) -> None:
+    (folder / "Ada.md").write_text("---\nentity_type: person\n---\n", encoding="utf-8")
+    vault = opening(folder)
+    vault.knowledge.start(wanted=True)
+    for loader in [thread for thread in threading.enumerate() if thread.name == "knowledge-graph"]:
+        loader.join(timeout=10)
+
+    assert vault.knowledge.view.has_entity("Ada")  # which loads nothing

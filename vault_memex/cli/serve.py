@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from vault_memex.store.quiet import without_collections
 
 
 def run(options: argparse.Namespace) -> int:
@@ -39,13 +40,11 @@ def _quick_start() -> Iterator[None]:
     Of the protocol's 500 models few are ever used, and with this setting each is built when it first is.
     """
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    gc.disable()
-    from pydantic import BaseModel
+    with without_collections(keep=True):
+        from pydantic import BaseModel
 
-    BaseModel.model_config["defer_build"] = True
-    try:
-        yield
-    finally:
-        del BaseModel.model_config["defer_build"]
-        gc.freeze()
-        gc.enable()
+        BaseModel.model_config["defer_build"] = True
+        try:
+            yield
+        finally:
+            del BaseModel.model_config["defer_build"]

@@ -78,10 +78,9 @@ def find_entities_by_words(entities: Iterable[Entity], query: str) -> tuple[Enti
     return tuple(e for e in entities if words and all(_holds(e, word) for word in words))
 
 
-def fold(entity: Entity) -> Entity:
-    """Return the entity ready to be searched often."""
-    texts = (entity.name, entity.type, *entity.texts)
-    return replace(entity, folded=_APART.join(texts).lower())
+def fold(name: str, kind: str, observations: Iterable[Observation]) -> str:
+    """Return what makes an entity with these texts ready to be searched often."""
+    return _APART.join([name, kind, *[observation.text for observation in observations]]).lower()
 
 
 def _holds(entity: Entity, wanted: str) -> bool:

@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 
 DEADLINE_SECONDS = 60.0
 START_SECONDS = 0.5  # the first answer does not share the processor with the first scan
+GRAPH_TOOLSETS = frozenset(("graph", "knowledge-graph"))
 FIRST_PASS_SECONDS = 0.7  # a vault's first start waits so long to know its rules; clients wait for two seconds
 MOST_COMPLETIONS = 100
 LONGEST_MESSAGE = 4_000  # code points of an error
@@ -240,7 +241,7 @@ def build_server(
         async with anyio.create_task_group() as tasks:
             if owns_process:
                 tasks.start_soon(_exit_on_signal, vault)
-            vault.start(START_SECONDS)
+            vault.start(START_SECONDS, graph=any(spec.toolset in GRAPH_TOOLSETS for spec in listed))
             try:
                 if new:
                     await anyio.to_thread.run_sync(vault.background.wait_scanned, FIRST_PASS_SECONDS)

@@ -101,18 +101,26 @@ class Knowledge:
         self._indexing = indexing
         self._mirror = mirror
         self._taking = threading.RLock()
+        self._closing = threading.Event()
         self._present: tuple[Graph, str, Graph] | None = None  # of this graph, on this day
         self.view = view
 
-    def start(self) -> None:
-        """Take in the file that mirrors the graph, and load the graph where it is going to be asked for.
+    def start(self, delay: float = 0.0, *, wanted: bool = False) -> None:
+        """Take in the file that mirrors the graph, and load the graph where it is `wanted`.
 
-        Both happen beside the first answers: 10,000 entities take most of a second. Later calls do what is left.
+        Both happen beside the first answers, after `delay` seconds: 10,000 entities take half a second. A call that
+        comes before does it itself.
         """
-        if self._mirror.file is not None or "graph" in self._config.tools:
-            threading.Thread(target=self._start, name="knowledge-graph", daemon=True).start()
+        if wanted or self._mirror.file is not None:
+            threading.Thread(target=self._start, args=(delay,), name="knowledge-graph", daemon=True).start()
 
-    def _start(self) -> None:
+    def close(self) -> None:
+        """End what goes on beside the answers."""
+        self._closing.set()
+
+    def _start(self, delay: float) -> None:
+        if self._closing.wait(delay):
+            return
         try:
             self.read_present()
         except (MemexError, sqlite3.ProgrammingError) as error:  # the last: closed meanwhile

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -20,11 +21,12 @@ from vault_memex.memory.knowledge import (
     find_entity_type,
     is_entity,
     is_loose,
-    parse_graph,
+    parse_graphs,
 )
 from vault_memex.memory.knowledge_graph import Entity, Graph, Relation, Triple, fold
 from vault_memex.services.knowledge_order import RelationOrder
 from vault_memex.store.catalogue import Catalogue
+from vault_memex.store.quiet import without_collections
 
 EMPTY = Snapshot(-1, {})
 _NOTHING = NoteGraph()
@@ -81,11 +83,16 @@ class KnowledgeView:
                 return
             changes = snapshot.find_changes(before)
             wanted = [note.path for note in changes.after if _counts(note)]
-            # Read before anything is taken over: where this fails, the next look meets the same changes.
-            texts = self._catalogue.load_graphs(None if before is EMPTY else wanted) if wanted else {}
-            self._snapshot = snapshot
-            if self._take(changes, texts):
-                self._graph = None
+            with without_collections(keep=True) if before is EMPTY else nullcontext():
+                # Read before anything is taken over: where this fails, the next look meets the same changes.
+                texts = self._catalogue.load_graphs(None if before is EMPTY else wanted) if wanted else {}
+                graphs = dict(zip(texts, parse_graphs(list(texts.values())), strict=True))
+                self._snapshot = snapshot
+                if self._take(changes, graphs):
+                    self._graph = None
+                if before is EMPTY:
+                    for node in self._index.nodes.values():
+                        self._relations(node)
 
     def get_path(self, name: str) -> str | None:
         """Return the path of the entity with this name, None when there is none.
@@ -183,7 +190,7 @@ class KnowledgeView:
 
     # -- following
 
-    def _take(self, changes: NoteChanges, texts: Mapping[str, str]) -> bool:
+    def _take(self, changes: NoteChanges, graphs: Mapping[str, NoteGraph]) -> bool:
         """Replace the nodes of the notes that changed; return whether the graph may differ."""
         index = self._index
         old = {note.path: note for note in changes.before}
@@ -195,7 +202,11 @@ class KnowledgeView:
             record = new.get(path)
             if node is not None:
                 self._forget(path, node)
-            made = self._add(path, record, texts) if record is not None and _counts(record) else None
+            made = (
+                self._add(path, record, graphs.get(path, _NOTHING))
+                if record is not None and _counts(record)
+                else None
+            )
             touched = touched or node is not None or made is not None
             if (made and made.name) != (node and node.name) or (path in old) != (record is not None):
                 keys.add(link_key(path))
@@ -204,13 +215,13 @@ class KnowledgeView:
                 index.nodes[path].relations, touched = None, True
         return touched
 
-    def _add(self, path: str, record: NoteRecord, texts: Mapping[str, str]) -> _Node:
-        graph = parse_graph(texts[path]) if path in texts else _NOTHING
+    def _add(self, path: str, record: NoteRecord, graph: NoteGraph) -> _Node:
         name, entity = None, None
         if is_entity(record.properties):
             name = find_entity_name(path, record.properties)
             kind = find_entity_type(record.properties)
-            entity = fold(Entity(name, kind, graph.observations, path, record.note_id))
+            folded = fold(name, kind, graph.observations)
+            entity = Entity(name, kind, graph.observations, path, record.note_id, folded)
             self._index.by_name[name].append(path)
         node = self._index.nodes[path] = _Node(record, name, entity, graph.relations)
         for link in _links_of(node.lines):

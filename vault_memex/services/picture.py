@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from vault_memex.core.filters import Filters
 from vault_memex.core.snapshot import Snapshot
-from vault_memex.memory.knowledge import GraphLink, parse_graph
+from vault_memex.memory.knowledge import GraphLink, parse_graphs
 from vault_memex.memory.knowledge_text import render_validity
 from vault_memex.memory.picture import Picture, TypedLink, build_picture
 from vault_memex.services.knowledge_view import KnowledgeView
@@ -27,8 +27,9 @@ def _find_links(catalogue: Catalogue) -> Iterator[TypedLink]:
 def _find_relations(catalogue: Catalogue, view: KnowledgeView) -> Iterator[TypedLink]:
     """Yield the relations between notes, each type with the time it holds for."""
     view.follow()
-    for path, text in catalogue.load_graphs().items():
-        for line in parse_graph(text).relations:
+    texts = catalogue.load_graphs()
+    for path, graph in zip(texts, parse_graphs(list(texts.values())), strict=True):
+        for line in graph.relations:
             source = path if line.source is None else _find_note(view, line.source, path)
             target = _find_note(view, line.to, path)
             if source is not None and target is not None and line.type:

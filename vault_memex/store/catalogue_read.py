@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 from vault_memex.core.changes import Signature
 from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.store.quiet import without_collections
 
 _NOTES = (
     "SELECT path, notes.revision, record, nullif(ifnull(assigned_id, own_id), 0),"
@@ -111,14 +111,9 @@ def _load_attachments(db: sqlite3.Connection) -> tuple[str, ...]:
 def _load_all(db: sqlite3.Connection) -> dict[str, NoteRecord]:
     rows = db.execute(_NOTES + " ORDER BY path").fetchall()
     # One text to take apart instead of thousands, and no collections while so much is made that stays.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with without_collections():
         records = json.loads(f"[{','.join([row[2] for row in rows])}]")
         return {row[0]: _build_record(row, record) for row, record in zip(rows, records, strict=True)}
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _load_changed(db: sqlite3.Connection, previous: Snapshot) -> tuple[dict[str, NoteRecord], set[str]]:
