@@ -78,6 +78,7 @@ ROWS: dict[str, str] = {
     "1-08": "server/test_tools.py::test_a_next_part_comes_without_what_the_first_part_said",
     "1-09": "server/test_tools.py::test_tools_are_listed_most_needed_first_with_titles_and_hints",
     "1-30": "server/test_roles.py::test_each_write_by_each_role",
+    "1-97": "server/test_body_encoding.py::test_every_text_comes_out_as_it_went_in_and_nothing_else_is_touched",
     "3-01": "services/test_strict.py::test_a_word_that_occurs_nowhere_never_matches_however_near_the_passages_are",
     "3-02": "server/test_xmemo_profile.py::test_each_description_names_the_tool_to_use_instead",
     "3-03": "server/test_xmemo_profile.py::test_each_description_names_the_tool_to_use_instead",

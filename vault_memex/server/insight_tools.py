@@ -11,7 +11,7 @@ from pydantic import Field
 from vault_memex.errors import InvalidArgument
 from vault_memex.memory.inferences import Draft
 from vault_memex.server.lines import LONGEST_NAME, cut, join_lines
-from vault_memex.server.tool import Answer, Arguments, ToolSpec
+from vault_memex.server.tool import Answer, Arguments, ToolSpec, WriteArguments
 from vault_memex.services.inferences import MintRequest
 from vault_memex.services.insights import (
     InferenceView,
@@ -50,7 +50,7 @@ class InsightsArguments(Arguments):
     offset: int = Field(0, ge=0)
 
 
-class DecideArguments(Arguments):
+class DecideArguments(WriteArguments):
     """Arguments of `insight_decide`."""
 
     also: ClassVar = {

@@ -10,12 +10,13 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from mcp.types import Tool, ToolAnnotations
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from vault_memex.errors import InvalidArgument
+from vault_memex.server.body_encoding import ARGUMENT, MEANING, decode_texts
 from vault_memex.server.lines import LONGEST_NAME, cut, render_names
 
 MOST_FAULTS = 10
@@ -33,6 +34,12 @@ class Arguments(BaseModel):
     def sent(self, name: str) -> bool:
         """Return whether the caller sent the argument at all; an empty text is a value, absence is not."""
         return name in self.model_fields_set
+
+
+class WriteArguments(Arguments):
+    """Base of the arguments of tools that write texts. They arrive decoded."""
+
+    body_encoding: Literal["", "base64"] = Field("", description=MEANING)
 
 
 A = TypeVar("A", bound=Arguments)
@@ -102,6 +109,8 @@ class ToolSpec(Generic[A]):
             if isinstance(value, str) and self._wants_json(key):
                 named[key] = _decoded(key, value)
         known = self.arguments.model_fields
+        if not self.read_only:
+            named = decode_texts(named, keep=ARGUMENT in known)
         unknown = [key for key in named if key not in known]
         if unknown:
             raise InvalidArgument(

@@ -10,7 +10,7 @@ from vault_memex.core.patch import parse_patch
 from vault_memex.errors import InvalidArgument
 from vault_memex.server.read_tools import ALWAYS_LOADED
 from vault_memex.server.render import render_write
-from vault_memex.server.tool import Answer, Arguments, ToolSpec
+from vault_memex.server.tool import Answer, ToolSpec, WriteArguments
 from vault_memex.services.requests import EditRequest, RetireAnswer, RetireRequest, SaveRequest, WriteAnswer
 from vault_memex.vault import Vault
 
@@ -20,7 +20,7 @@ LAYER_RULE = (
 )
 
 
-class SaveArguments(Arguments):
+class SaveArguments(WriteArguments):
     """Arguments of `save`."""
 
     also: ClassVar = {"content": "body", "body_md": "body", "text": "body", "category": "folder", "tag": "tags"}
@@ -49,7 +49,7 @@ class SaveArguments(Arguments):
     change_title: str = Field("", description="One line for journal and commit.")
 
 
-class EditArguments(Arguments):
+class EditArguments(WriteArguments):
     """Arguments of `edit`."""
 
     also: ClassVar = {
@@ -90,7 +90,7 @@ class EditArguments(Arguments):
     change_title: str = Field("", description="One line for journal and commit.")
 
 
-class RetireArguments(Arguments):
+class RetireArguments(WriteArguments):
     """Arguments of `retire`."""
 
     also: ClassVar = {"note_id": "ref", "id": "ref", "path": "ref"}
