@@ -46,7 +46,7 @@ what can be chosen from. After an error of a writing tool nothing was written.
 SURFACE_ERRORS = {
     "FORBIDDEN": "The role of the connection does not allow the tool.",
     "UNKNOWN_TOOL": "There is no tool of that name. The message lists those that exist.",
-    "DEADLINE": "The call took longer than a minute. A write may be done all the same: read the note first.",
+    "DEADLINE": "The call took longer than a minute. A write goes on and is done whole or not at all: read the note first.",
     "INTERNAL_ERROR": "A fault in this program. The server's log (standard error) has the details.",
 }
 PROFILES_HEAD = f"""\

@@ -11,9 +11,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from mcp import Client
+from mcp.types import CallToolResult
 
-from tests.server.conftest import serve_command
+from tests.conftest import OpenVault
+from tests.server.conftest import serve_command, text_of
 from tests.server.test_stdio import RawServer
+from vault_memex.server import app
+from vault_memex.server.app import build_server
+from vault_memex.server.tools import find_callable, find_tools
 from vault_memex.store import e5_weights
 
 SECONDS = 60.0  # far more than anything here takes; the machine may be busy
@@ -86,6 +92,29 @@ def test_a_signal_in_the_middle_of_a_rename_leaves_a_whole_vault(
     expected = renamed if "Centre.md" in new else {k: v for k, v in old.items() if k != "Hub.md"}
     assert {**expected, "0/n0.md": expected["0/n0.md"].replace("0.", "zero.")} == others
     assert 1 == len({"Hub.md", "Centre.md"} & set(new))
+
+
+@pytest.mark.anyio
+async def test_a_rename_that_outlasts_the_deadline_says_that_it_goes_on_and_ends_whole(
+    folder: Path, opening: OpenVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "Hub.md").write_text("# Hub\n", encoding="utf-8")
+    write_notes(folder, 300, "See [[Hub]], {}.\n")
+    renamed = {p: t.replace("[[Hub]]", "[[Centre]]") for p, t in state_of(folder).items() if p != "Hub.md"}
+    monkeypatch.setattr(app, "DEADLINE_SECONDS", 0.05)
+    vault = opening(folder)
+    listed = find_tools(vault.config.tools, "owner")
+    async with Client(build_server(vault, listed, find_callable("owner", listed))) as client:
+        result = await client.call_tool("edit", {"ref": "Hub", "title": "Centre"})
+        assert isinstance(result, CallToolResult)
+        answer = text_of(result)
+        wait_for((folder / "Centre.md").exists)
+        with vault.editing.hold():  # once the write is over
+            now = {path: text for path, text in state_of(folder).items() if path != "Centre.md"}
+
+    assert answer.startswith("DEADLINE: edit took longer")
+    assert "It goes on, and is done whole or not at all" in answer
+    assert renamed == now
 
 
 @pytest.mark.slow
