@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,17 @@ from mcp.types import CallToolResult
 
 from tests.conftest import OpenVault, shared
 from tests.server.conftest import Call, text_of
+from vault_memex.memory.knowledge import Observation
+from vault_memex.memory.knowledge_graph import Entity
 from vault_memex.server.app import build_server
 from vault_memex.server.tool import GRAPH_URI
 from vault_memex.server.tools import find_callable, find_tools
+from vault_memex.services.knowledge_requests import GraphEdit
 from vault_memex.vault import Vault
 
 pytestmark = pytest.mark.anyio
+
+Change = Callable[[Client, Vault], Awaitable[None]]
 
 # Where an answer differs from the published server on purpose; docs/knowledge-graph.md says why.
 REPEATS = {35, 36, 39}  # equal entities or relations in one call are made once
@@ -81,18 +87,42 @@ async def test_the_graph_is_a_resource(client: Client, call: Call) -> None:
     assert text_of(await call("read_graph")) == content.text
 
 
-async def test_a_listening_client_of_the_new_era_hears_of_every_write(vault: Vault) -> None:
+async def edit_an_entity(client: Client, vault: Vault) -> None:
+    edited = await client.call_tool("edit", {"ref": "Ada", "patch": [{"find": "tea", "replace": "milk"}]})
+    assert not edited.is_error, edited.content
+
+
+async def write_an_entity_outside(client: Client, vault: Vault) -> None:
+    (vault.root / "Eve.md").write_text("---\nentity_type: person\n---\n", encoding="utf-8")
+
+
+async def create_an_entity(client: Client, vault: Vault) -> None:
+    await client.call_tool(
+        "create_entities", {"entities": [{"name": "Eve", "entityType": "x", "observations": []}]}
+    )
+
+
+ADA = GraphEdit(entities=(Entity("Ada", "person", (Observation("tea"),)),))
+CHANGES = pytest.mark.parametrize("change", [create_an_entity, edit_an_entity, write_an_entity_outside])
+
+
+@CHANGES
+async def test_a_listening_client_of_the_new_era_hears_of_every_change(vault: Vault, change: Change) -> None:
+    vault.knowledge.edit(ADA)
     server = build_server(vault, find_tools("knowledge-graph", "agent"), find_callable("agent"))
     async with Client(server, mode="auto") as client, client.listen(resource_subscriptions=[GRAPH_URI]) as heard:
-        await client.call_tool("delete_entities", {"entityNames": ["Nobody"]})
-        with anyio.fail_after(10):
+        await change(client, vault)
+        with anyio.fail_after(20):
             event = await anext(aiter(heard))
 
     assert GRAPH_URI == event.uri
 
 
+@CHANGES
 @pytest.mark.filterwarnings("ignore:resources/(un)?subscribe is removed")
-async def test_a_subscribed_client_of_the_old_era_hears_until_it_unsubscribes(vault: Vault) -> None:
+async def test_a_subscribed_client_of_the_old_era_hears_until_it_unsubscribes(
+    vault: Vault, change: Change
+) -> None:
     heard: list[str] = []
     arrived = anyio.Event()
 
@@ -102,18 +132,36 @@ async def test_a_subscribed_client_of_the_old_era_hears_until_it_unsubscribes(va
             heard.append(str(uri))
             arrived.set()
 
+    vault.knowledge.edit(ADA)
     server = build_server(vault, find_tools("knowledge-graph", "agent"), find_callable("agent"))
     async with Client(server, mode="legacy", message_handler=listen) as client:
-        await client.call_tool("delete_entities", {"entityNames": ["before"]})
         await client.session.subscribe_resource(GRAPH_URI)
-        await client.call_tool("read_graph", {})
-        await client.call_tool("delete_entities", {"entityNames": ["heard"]})
-        with anyio.fail_after(10):
+        await change(client, vault)
+        with anyio.fail_after(20):
             await arrived.wait()
         await client.session.unsubscribe_resource(GRAPH_URI)
-        await client.call_tool("delete_entities", {"entityNames": ["after"]})
+        told = len(heard)
+        await client.call_tool("delete_entities", {"entityNames": ["Ada"]})
+        await server.news.run_once()
 
-    assert [GRAPH_URI] == heard
+    assert told == len(heard)
+    assert {GRAPH_URI} == set(heard)
+
+
+def test_only_what_changes_the_graph_is_news(vault: Vault, folder: Path) -> None:
+    news = build_server(vault, find_tools("core", "agent"), find_callable("agent")).news
+    (folder / "Ada.md").write_text("---\nentity_type: person\n---\n# Observations\n\n- tea\n", encoding="utf-8")
+    (folder / "Diary.md").write_text("A day.\n", encoding="utf-8")
+    vault.refresh()
+    news.begin()
+    seen = [news.look()]
+    for name, more in (("Diary", "More.\n"), ("Ada", "\nProse.\n"), ("Ada", "\n- milk\n")):
+        with (folder / f"{name}.md").open("a", encoding="utf-8") as note:
+            note.write(more)
+        vault.refresh()
+        seen += [news.look(), news.look()]
+
+    assert [False, False, False, False, False, True, False] == seen
 
 
 async def test_what_ended_is_left_out(call: Call, vault: Vault, folder: Path) -> None:

@@ -53,6 +53,18 @@ class Graph:
     relations: tuple[Relation, ...] = ()
 
 
+def says_the_same(one: Graph, other: Graph) -> bool:
+    """Return whether two graphs show the same names, types, texts and relations in the same order."""
+    return (
+        len(one.entities) == len(other.entities)
+        and [r.triple for r in one.relations] == [r.triple for r in other.relations]
+        and all(
+            a is b or (a.name, a.type, a.texts) == (b.name, b.type, b.texts)
+            for a, b in zip(one.entities, other.entities, strict=True)
+        )
+    )
+
+
 def without_ended(graph: Graph, today: str) -> Graph:
     """Return the graph without what ended before this day."""
     entities = graph.entities

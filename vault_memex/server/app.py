@@ -30,6 +30,7 @@ from mcp.types import (
 from vault_memex import __version__
 from vault_memex.core.text import render_line
 from vault_memex.errors import MemexError, NotFound, render_error
+from vault_memex.server.graph_news import GraphNews
 from vault_memex.server.graph_surface import add_graph
 from vault_memex.server.instructions import find_names, rename_tools, render_instructions
 from vault_memex.server.lines import LONGEST_NAME, MOST_NAMES, cut, join_lines
@@ -76,6 +77,7 @@ class MemexServer(MCPServer[Vault]):
         )
         self._subscribed.add_handlers(self._lowlevel_server.add_request_handler)
         self.vault = vault
+        self.news = GraphNews(vault, self._subscribed)
         self.listed = tuple(listed)
         self.callable_specs = callable_specs
         self._names = find_names([spec.name for spec in listed])
@@ -105,8 +107,8 @@ class MemexServer(MCPServer[Vault]):
                 answer = await anyio.to_thread.run_sync(
                     partial(spec.run, self.vault, parsed), abandon_on_cancel=True
                 )
-            if spec.updates:
-                await self._subscribed.publish(spec.updates)
+            if not spec.read_only:
+                self.news.note_write()
             return _success(spec, answer)
         except MemexError as error:
             if spec.plain_errors:
@@ -241,6 +243,7 @@ def build_server(
         async with anyio.create_task_group() as tasks:
             if owns_process:
                 tasks.start_soon(_exit_on_signal, vault)
+            tasks.start_soon(app.news.run)
             vault.start(START_SECONDS, graph=any(spec.toolset in GRAPH_TOOLSETS for spec in listed))
             try:
                 if new:

@@ -25,7 +25,7 @@ from vault_memex.memory.knowledge_graph import (
     find_entities,
     find_relations,
 )
-from vault_memex.server.tool import GRAPH_URI, MOST_FAULTS, Answer, Arguments, ToolSpec
+from vault_memex.server.tool import MOST_FAULTS, Answer, Arguments, ToolSpec
 from vault_memex.services.knowledge_requests import GraphEdit, GraphEdited, Observed
 from vault_memex.vault import Vault
 
@@ -274,7 +274,6 @@ def _tool(
         destructive=deletes,
         idempotent=reads or deletes,
         plain_errors=True,
-        updates="" if reads else GRAPH_URI,
         takes=takes,
         gives=gives,
     )

@@ -30,7 +30,7 @@ from vault_memex.server.graph_answers import (
     view_relation,
 )
 from vault_memex.server.lines import join_lines, render_names
-from vault_memex.server.tool import GRAPH_URI, Answer, Arguments, ToolSpec
+from vault_memex.server.tool import Answer, Arguments, ToolSpec
 from vault_memex.services.knowledge_requests import GraphEdit, GraphEdited, Observed
 from vault_memex.vault import Vault
 
@@ -340,5 +340,4 @@ GRAPH_EDIT = ToolSpec(
     toolset="graph",
     output=GraphEditAnswer,
     destructive=True,
-    updates=GRAPH_URI,
 )

@@ -68,7 +68,6 @@ class ToolSpec(Generic[A]):
     destructive: bool = False
     idempotent: bool = False
     plain_errors: bool = False  # an error is its sentence alone, as the server whose tools these are says it
-    updates: str = ""  # address of the resource that a call changes
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
