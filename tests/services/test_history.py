@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.conftest import OpenVault
 from tests.services.test_editing import edit
 from vault_memex.server.render import render_changes
-from vault_memex.services.history import ChangesRequest
+from vault_memex.services.history import NO_GIT, ChangesRequest
 from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest
 from vault_memex.store.versions import KEPT
 
@@ -70,3 +70,32 @@ def test_a_history_that_cannot_be_written_stops_no_write(folder: Path, opening: 
     (folder / ".memex" / "history").write_bytes(b"in the way")
 
     assert "applied" == opening(folder).editing.edit(edit("Log", {"append": "- one"})).outcome
+
+
+def test_a_write_that_waits_for_its_commit_is_not_told_as_an_edit_of_the_owner(
+    folder: Path, opening: OpenVault
+) -> None:
+    for name in ("Plan", "Old", "Log"):
+        (folder / f"{name}.md").write_text("start\n", encoding="utf-8")
+    (folder / "Home.md").write_text("[[Plan]]\n", encoding="utf-8")
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    subprocess.run(["git", "-C", folder, "add", "-A"], check=True)
+    person = ["-c", "user.name=Nora", "-c", "user.email=nora@example.org"]
+    subprocess.run(["git", "-C", folder, *person, "commit", "-qm", "mine"], check=True)
+    vault = opening(folder, commit="batch")
+    vault.editing.edit(EditRequest("Plan", title="Scheme"))
+    vault.editing.save(SaveRequest("New", "text", "state"))
+    vault.editing.edit(edit("Log", {"append": "- one"}))
+    vault.editing.retire(RetireRequest("Old", "test"))
+
+    rows = vault.history.find_changes(ChangesRequest()).rows
+    assert {"tester"} == {row.actor for row in rows if row.title != "mine"}
+
+    (folder / "Log.md").write_text("mine now\n", encoding="utf-8")
+    vault.refresh()
+    rows = vault.history.find_changes(ChangesRequest()).rows
+    assert [("edited_outside", "Log.md", "owner")] == [(r.kind, r.path, r.actor) for r in rows if r.uncommitted]
+
+
+def test_without_git_it_is_said_that_edits_outside_are_not_listed(folder: Path, opening: OpenVault) -> None:
+    assert (NO_GIT,) == opening(folder).history.find_changes(ChangesRequest()).notes

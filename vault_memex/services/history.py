@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -13,11 +13,12 @@ from vault_memex.services.flashbacks import KIND as FLASHBACK
 from vault_memex.services.reading import Reading
 from vault_memex.store.git import Git
 from vault_memex.store.git_log import find_outside_commits, find_uncommitted
-from vault_memex.store.journal import Journal, JournalEvent, render_moment
+from vault_memex.store.journal import FileState, Journal, JournalEvent, render_moment
 from vault_memex.store.versions import Versions
 
 DEFAULT_DAYS = 7
 MOST_ROWS = 200
+NO_GIT = "Edits made outside are not listed: they are read from git, and the vault is no git work tree."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,10 @@ class History:
         rows.sort(key=lambda r: (r.at, r.event or 0), reverse=True)
         limit = max(1, min(request.limit, MOST_ROWS))
         page = tuple(rows[request.offset : request.offset + limit])
-        notes = (f"limit set to {limit} (1-{MOST_ROWS})",) if limit != request.limit else ()
-        return ChangesAnswer(render_moment(since), len(rows), len(page), request.offset, page, notes)
+        notes = [f"limit set to {limit} (1-{MOST_ROWS})"] if limit != request.limit else []
+        if self._git.mode() == "off":
+            notes.append(NO_GIT)
+        return ChangesAnswer(render_moment(since), len(rows), len(page), request.offset, page, tuple(notes))
 
     def _journalled(self, since: datetime, until: datetime | None) -> Iterator[ChangeRow]:
         kept: dict[int, tuple[int, ...]] = {}
@@ -140,24 +143,40 @@ class History:
     def _uncommitted(self, numbers: dict[str, int | None]) -> Iterator[ChangeRow]:
         notes = self._snapshot().notes
         now = render_moment(self._clock())
-        for file in find_uncommitted(self._git):
-            if _is_note(file.path) and self._scope.holds(file.path):
-                record = notes.get(file.path)
-                yield ChangeRow(
-                    at=record.updated if record and len(record.updated) > len("2026-01-01") else now,
-                    kind="edited_outside" if file.kind == "changed" else file.kind,
-                    path=file.path,
-                    actor="owner",
-                    note_id=numbers.get(file.path),
-                    from_path=self._seen(file.from_path),
-                    uncommitted=True,
-                )
+        files = [f for f in find_uncommitted(self._git) if _is_note(f.path) and self._scope.holds(f.path)]
+        left = _find_left(self._journal.read()) if files else {}
+        for file in files:
+            record = notes.get(file.path)
+            if file.path in left and left[file.path] == (record.revision if record else None):
+                continue  # a write of this program whose commit is still to come: the journal tells it
+            yield ChangeRow(
+                at=record.updated if record and len(record.updated) > len("2026-01-01") else now,
+                kind="edited_outside" if file.kind == "changed" else file.kind,
+                path=file.path,
+                actor="owner",
+                note_id=numbers.get(file.path),
+                from_path=self._seen(file.from_path),
+                uncommitted=True,
+            )
 
 
 def _find_paths(event: JournalEvent) -> Iterator[str]:
     """Yield every path of a note that an event is about."""
     pairs = [(event.path, event.from_path), *((file.path, file.from_path) for file in event.files)]
     yield from (path for pair in pairs for path in pair if path is not None and _is_note(path))
+
+
+def _find_left(events: Iterable[JournalEvent]) -> dict[str, str | None]:
+    """Return the revision that the last event left of each file; None where it took the file away."""
+    left: dict[str, str | None] = {}
+    for event in events:
+        if event.kind == FLASHBACK:  # changed nothing
+            continue
+        for file in event.files or (FileState(event.path, event.from_path, event.before, event.after),):
+            if file.from_path is not None:
+                left[file.from_path] = None
+            left[file.path] = file.after
+    return left
 
 
 def _row_of(event: JournalEvent) -> ChangeRow:
