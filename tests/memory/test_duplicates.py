@@ -49,6 +49,18 @@ def test_the_same_text_but_for_white_space_is_certain() -> None:
     assert [("Studio/Damp.md", "certain", "text")] == found(body=TEXT, bodies=bodies, distances=[])
 
 
+@pytest.mark.parametrize(("above", "below"), [(f"# Damp\n\n{TEXT}", TEXT), (TEXT, f"\n# Damp\n{TEXT}\n")])
+def test_the_same_text_under_a_heading_of_its_own_is_certain(above: str, below: str) -> None:
+    bodies = {"Studio/Damp.md": below}
+
+    assert [("Studio/Damp.md", "certain", "text")] == found(body=above, bodies=bodies, distances=[])
+
+
+@pytest.mark.parametrize(("one", "other"), [(f"# Wall\n{TEXT}", f"# Roof\n{TEXT}"), ("# Wall\n## Log", "## Log")])
+def test_two_subjects_or_a_bare_template_are_not_the_same_text(one: str, other: str) -> None:
+    assert [] == found(body=one, bodies={"Studio/Damp.md": other}, distances=[])
+
+
 def test_two_empty_bodies_are_not_the_same_text() -> None:
     assert [] == found(body=" \n", bodies={"Studio/Damp.md": ""})
 

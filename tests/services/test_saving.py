@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import OpenVault
 from tests.meaning_here import MeaningHere
 from tests.memory import notes
 from tests.services.test_standing import write
@@ -134,6 +135,25 @@ def test_a_duplicate_that_is_wanted_is_written_under_a_numbered_name_with_a_warn
     answer = both(folder).editing.save(SaveRequest("Kiln trouble", KILN, "state", allow_duplicate=True))
 
     assert ("Kiln trouble (2).md", ["Kiln trouble.md"]) == (answer.path, [d.path for d in answer.similar])
+
+
+def test_a_title_that_another_note_has_is_said(folder: Path, opening: OpenVault) -> None:
+    write(folder, "People/Piet.md", "Neighbour on the north side.")
+    write(folder, "Home.md", "[[Piet]]")
+    vault = opening(folder)
+
+    there = vault.editing.save(SaveRequest("Piet", "Keeps bees.", "state"))
+    none = vault.editing.save(SaveRequest("Anna", "Keeps hens.", "state"))
+
+    said = "Same title: People/Piet.md. A link by title may mean another note now: was that one to be edited?"
+    assert [True, False] == [said in answer.notes for answer in (there, none)]
+
+
+def test_a_rule_of_an_assistant_is_said_to_be_a_proposal(folder: Path, opening: OpenVault) -> None:
+    said = "Proposed: no assistant follows it until the person approves it with `vault-memex rules approve`."
+
+    assert said in opening(folder).editing.save(SaveRequest("Units", "Metric only.", "rule")).notes
+    assert said not in opening(folder, role="owner").editing.save(SaveRequest("Tone", "Be brief.", "rule")).notes
 
 
 def test_a_similar_note_is_warned_of_and_the_new_one_is_written(folder: Path, both: Opened) -> None:

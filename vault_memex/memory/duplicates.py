@@ -89,9 +89,8 @@ def find_duplicates(
             folder_of(draft.path)
         ):
             add(note.path, "certain", "title", 100)
-    folded = fold_body(draft.body)
     for path, body in bodies.items():
-        if folded and fold_body(body) == folded:
+        if is_same_text(draft.body, body):
             add(path, "certain", "text", 100)
     # With vectors, words in common make nothing certain: in public vaults a page on what to include and one on what
     # to exclude share four fifths of their shingles.
@@ -130,6 +129,29 @@ def _judge_words(body: str, bodies: Mapping[str, str]) -> Iterable[tuple[str, fl
             yield path, share, "certain"
         elif share >= SIMILAR_SHARE:
             yield path, share, "similar"
+
+
+def is_same_text(one: str, other: str) -> bool:
+    """Whether two bodies say the same in the same words.
+
+    A heading that only one of them begins with does not count: a person writes the title there once more, an
+    assistant does not. What is left must be a sentence then, since many notes hold the same few words below it.
+    """
+    if fold_body(one) == fold_body(other) != "":
+        return True
+    (title, text), (other_title, other_text) = _split_title(one), _split_title(other)
+    folded = fold_body(text)
+    return (
+        bool(title) != bool(other_title)
+        and folded == fold_body(other_text)
+        and len(list(find_words(folded))) >= SHINGLE
+    )
+
+
+def _split_title(body: str) -> tuple[str, str]:
+    """Return the heading of the first level that a body begins with, and what follows; no heading: all follows."""
+    first, _, rest = body.strip().partition("\n")
+    return (first, rest) if first.startswith("# ") else ("", body)
 
 
 def fold_body(body: str) -> str:

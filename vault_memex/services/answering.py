@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from vault_memex.core.diff import render_diff
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import render_line, stem_of
+from vault_memex.core.text import name_key, render_line, stem_of
 from vault_memex.memory.hints import SimilarHint, WriteKind, find_citing, find_similar
 from vault_memex.memory.thresholds import Thresholds
 from vault_memex.services.duplicates import Comparison
@@ -18,6 +18,8 @@ from vault_memex.services.requests import SignalHint, WriteAnswer, WriteHints
 from vault_memex.services.signals import Signals
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.transaction import Applied
+
+_NAMESAKES = 3  # named
 
 
 class Answering:
@@ -105,8 +107,19 @@ class Answering:
             flashbacks=self._flashbacks.find(note, near),
             hints=self._find_hints(snapshot, note, text, near, told=told),
             signal_hint=self._find_signal_hint(note, near),
-            notes=(*answer.notes, *remark),
+            notes=(*answer.notes, *self._find_remarks(snapshot, note), *remark),
         )
+
+    def _find_remarks(self, snapshot: Snapshot, note: NoteRecord) -> Iterator[str]:
+        """Yield what the author of a new note may not expect of it."""
+        namesakes = [
+            other for other in snapshot.by_title_key.get(name_key(note.title), ()) if other.path != note.path
+        ]
+        if namesakes:
+            paths = ", ".join(render_line(other.path) for other in namesakes[:_NAMESAKES])
+            yield f"Same title: {paths}. A link by title may mean another note now: was that one to be edited?"
+        if note.layer == "rule" and self._role != "owner":
+            yield "Proposed: no assistant follows it until the person approves it with `vault-memex rules approve`."
 
     def advise_on_edit(self, answer: WriteAnswer, before: str, after: str) -> WriteAnswer:
         """Return the answer to an edit with hints about what is new in the text.
