@@ -21,6 +21,7 @@ from vault_memex.errors import (
     NotWritable,
     PastImmutable,
     PatchNoop,
+    PathOutsideVault,
     ReservedFolder,
     RevisionRequired,
     RoleRequired,
@@ -295,6 +296,11 @@ def test_another_title_with_the_same_file_name_gets_a_number(folder: Path, openi
     answer = vault.editing.save(SaveRequest("A? b", "two", "state"))
 
     assert "A b (2).md" == answer.path
+
+
+def test_a_folder_is_named_from_the_top_of_the_vault(folder: Path, opening: OpenVault) -> None:
+    with pytest.raises(PathOutsideVault):
+        opening(folder).editing.save(SaveRequest("T", "b", "state", folder="../out"))
 
 
 @pytest.mark.parametrize("where", [".obsidian", "_memex", "a/.git"])

@@ -293,7 +293,7 @@ def render_edit(answer: GraphEditAnswer) -> str:
     """Return what was done as lines."""
     named = [
         ("created", [f"{row.name} ({row.path})" for row in answer.created]),
-        ("a note of that name is no entity, nothing made", answer.skipped_notes),
+        ("nothing made; set the property `entity_type` of the note that has this name", answer.skipped_notes),
         ("observed", [f"{row.name} ({len(row.observations)})" for row in answer.observed]),
         ("related", [f"{row.source} → {row.type} → {row.target}" for row in answer.related]),
         ("deleted", answer.deleted_entities),

@@ -233,7 +233,7 @@ def render_vocabulary(answer: VocabularyAnswer) -> str:
     for p in answer.properties:
         more = f" … {p.more_values} more" if p.more_values else ""
         name, values = cut(p.name, LONGEST_NAME), cut(", ".join(p.values), LONGEST_NOTICE)
-        lines.append(f"property {name} ({p.type}, {p.notes} notes): {values}{more}")
+        lines.append(f"property {name} ({p.type}, in {p.notes}): {values}{more}")
     if answer.types:
         lines.append("entity types: " + ", ".join(f"{t.name} {t.notes}" for t in answer.types))
     lines.append("in all: " + ", ".join(f"{count} {kind}" for kind, count in answer.total.items()))
@@ -260,7 +260,7 @@ def render_status(answer: StatusAnswer) -> str:
     progress = f" ({index.done} of {index.to_do})" if index.state == "indexing" else ""
     keeper = " · kept by this process" if index.leader else ""
     bare = answer.without_tags_or_summary
-    untidy = f"{answer.unresolved_links} unresolved links, {bare} notes without tags or summary"
+    untidy = f"{answer.unresolved_links} unresolved links, {bare} notes that lack tags or a summary"
     lines = [
         f"vault: {answer.vault} · notes: {answer.notes} · other files: {answer.attachments}",
         f"connected as: {answer.connection} · role {answer.role} · policy {answer.policy}",

@@ -15,6 +15,8 @@ def check_folder(files: VaultFiles, folder: str) -> str:
     `/Projects` is the vault's own folder; a path of the whole machine is refused rather than built inside the vault.
     """
     parts = [part.strip() for part in folder.replace("\\", "/").split("/") if part.strip()]
+    if ".." in parts:
+        raise PathOutsideVault(f"folder = {folder!r}: write it from the vault's top, without `..`.")
     if any(part.startswith(".") for part in parts) or parts[:1] == ["_memex"]:
         raise ReservedFolder(f"folder = {folder!r}: hidden folders and _memex are not for notes. Name another.")
     if len(parts) > 1 and folder.lstrip().startswith(("/", "\\")) and not (files.root / parts[0]).exists():
