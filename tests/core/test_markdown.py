@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import shared
+from vault_memex.core.blocks import BodyReader
 from vault_memex.core.markdown import parse_note
 from vault_memex.core.note import Link
 
@@ -444,3 +447,12 @@ def test_no_text_makes_parsing_raise_and_every_place_is_what_it_says(text: str) 
     assert [link.span for link in note.links if not link.key] == sorted(
         link.span for link in note.links if not link.key
     )
+
+
+def test_the_reading_of_a_large_note_is_not_kept() -> None:
+    text = "- item\n" * 40_000
+
+    assert 0 == len(parse_note(text).headings)
+    assert [] == [
+        kept for kept in gc.get_objects() if isinstance(kept, BodyReader) and len(kept.text) == len(text)
+    ]

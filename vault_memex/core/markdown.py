@@ -31,6 +31,7 @@ _BLOCK_MARKS = frozenset("#>`~-+*_=0123456789<|:[$%")  # what a line of another 
 _LIST_ITEM = re.compile(r"[-*+] [A-Za-z\[]")  # one that ends a paragraph, and can be no rule
 _INTERRUPTS = ["paragraph", "reference", "blockquote", "list"]
 _MAX_NESTING = 100
+_MOST_KEPT = 200_000  # code points of a text whose reading is kept: it takes a hundred times the memory
 
 
 def parse_note(text: str) -> ParsedNote:
@@ -74,14 +75,20 @@ def find_prose(text: str) -> tuple[Span, ...]:
     return tuple(prose)
 
 
-@lru_cache(maxsize=4)  # a write is indexed, and then its running text is looked at
 def _read(text: str) -> tuple[FrontmatterReading, BodyReader]:
     """Return frontmatter and body as they were read; nobody changes them any more."""
+    return _read_once(text) if len(text) <= _MOST_KEPT else _read_whole(text)
+
+
+def _read_whole(text: str) -> tuple[FrontmatterReading, BodyReader]:
     reading = read_frontmatter(text)
     start = reading.frontmatter.span.end
     body = BodyReader(text, start)
     body.read(_parse_blocks(text[start:]))
     return reading, body
+
+
+_read_once = lru_cache(maxsize=4)(_read_whole)  # a write is indexed, and then its running text is looked at
 
 
 def _merge_spans(spans: Iterable[Span]) -> list[Span]:

@@ -35,7 +35,7 @@ from vault_memex.server.tool import Answer, Arguments, ToolSpec
 from vault_memex.server.write_tools import LAYER_RULE
 from vault_memex.services.inferences import MintRequest
 from vault_memex.services.insights import InsightsRequest, find_insights, view_inference, view_signal
-from vault_memex.services.reading import ReadRequest
+from vault_memex.services.reading import ReadRequest, find_sources
 from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest, WriteAnswer
 from vault_memex.services.retrieval import SearchRequest
 from vault_memex.vault import Vault
@@ -108,8 +108,7 @@ def _get(vault: Vault, a: GetNote) -> Answer:
     _numbered(vault)
     view = vault.reading.get(str(a.id), ReadRequest(offset=a.offset, max_chars=WHOLE_NOTE))
     snapshot = vault.snapshot()
-    sources = {row.source for row in vault.catalogue.find_backlinks(view.path)} - {view.path}
-    linking = [snapshot.notes[source] for source in sources if source in snapshot.notes]
+    linking = find_sources(vault.catalogue, snapshot.notes, view.path)
     linking.sort(key=lambda note: (note.updated, note.path), reverse=True)
     note = snapshot.notes.get(view.path)
     surfaced: tuple[NoteRecord, ...] = vault.flashbacks.surfaced.find_anchors(note) if note else ()

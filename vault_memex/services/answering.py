@@ -14,6 +14,7 @@ from vault_memex.services.duplicates import Comparison
 from vault_memex.services.flashbacks import Flashbacks
 from vault_memex.services.names import Names
 from vault_memex.services.nearby import Near
+from vault_memex.services.reading import find_sources
 from vault_memex.services.requests import SignalHint, WriteAnswer, WriteHints
 from vault_memex.services.signals import Signals
 from vault_memex.store.catalogue import Catalogue
@@ -78,9 +79,7 @@ class Answering:
 
     def find_sources(self, path: str) -> list[NoteRecord]:
         """Return the other notes that link to one."""
-        notes = self._snapshot().notes
-        sources = {row.source for row in self._catalogue.find_backlinks(path)} - {path}
-        return [notes[source] for source in sorted(sources) if source in notes]
+        return find_sources(self._catalogue, self._snapshot().notes, path)
 
     @staticmethod
     def add_citing(answer: WriteAnswer, kind: WriteKind, sources: Collection[NoteRecord]) -> WriteAnswer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -254,3 +254,9 @@ def _build_outline(note: ParsedNote) -> tuple[OutlineRow, ...]:
 def _raw_frontmatter(note: ParsedNote) -> str | None:
     block = note.frontmatter
     return note.text[block.span.start : block.span.end] if block.error else None
+
+
+def find_sources(catalogue: Catalogue, notes: Mapping[str, NoteRecord], path: str) -> list[NoteRecord]:
+    """Return the other notes that link to one, sorted by path."""
+    sources = {row.source for row in catalogue.find_backlinks(path)} - {path}
+    return [notes[source] for source in sorted(sources) if source in notes]
