@@ -71,8 +71,8 @@ async def refuse(call: Call, tool: str, **arguments: Any) -> tuple[str, dict[str
     """The first line of an error, and its fields."""
     result = await call(tool, **arguments)
     assert result.is_error
-    line, _, fields = text_of(result).partition("\n")
-    return line, json.loads(fields or "{}")
+    line, *rest = text_of(result).splitlines()  # the rest may also say that the index is being checked
+    return line, json.loads(next((fields for fields in rest if fields.startswith("{")), "{}"))
 
 
 # -- which tools, and what is said of them

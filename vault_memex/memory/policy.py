@@ -127,7 +127,8 @@ def check_delete(note: NoteRecord, role: str) -> None:
     _check_lock(note)
     if note.layer == "rule":
         raise RuleUserOnly(
-            f"{note.title!r} is a rule; only the person deletes rules. Send hold: true to propose it."
+            f"{note.title!r} is a rule; only the person deletes rules. Propose it in the conversation, "
+            "or with hold: true where the tool takes that."
         )
 
 
