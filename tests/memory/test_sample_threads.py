@@ -124,7 +124,7 @@ def test_the_longer_soak_corrects_the_april_decision_and_the_market_pitch_has_ex
 
 
 def test_three_house_rules_are_in_force() -> None:
-    rules = [build_rule(n, NOTES[n.path].body) for n in find_rules(SNAPSHOT.notes.values(), AMENDMENTS, TODAY)]
+    rules = [build_rule(n, NOTES[n.path].body) for n in find_rules(SNAPSHOT.notes.values())]
     built = build_house_rules(rules, RuleSettings())
 
     assert 3 == len(built.included)
