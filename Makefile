@@ -35,6 +35,7 @@ bench: $(STAMP)
 # With uv on the PATH it takes seconds; plain pip works too. Both take their pins from constraints.txt, which comes from
 #   uv pip compile pyproject.toml --group dev --python-version 3.11 --universal -o constraints.txt
 $(STAMP): pyproject.toml constraints.txt
+	@echo "Installing into $(VENV): about 1.1 GB, some minutes without uv"
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv -q --allow-existing --python $(PYTHON) $(VENV) && \
 	  uv pip install -q --python $(BIN)/python -c constraints.txt -e . --group dev; \

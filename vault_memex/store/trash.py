@@ -129,7 +129,9 @@ class Trash:
             for stone in reversed(waiting):
                 if getattr(stone, key) == ref:
                     return stone
-        raise NotFound(f"{ref!r} is not in the trash.", [s.file for s in waiting[-20:]])
+        raise NotFound(
+            f"{ref!r} is not in the trash. `vault-memex trash` lists what is.", [s.file for s in waiting[-20:]]
+        )
 
     def plan_delete(
         self, note: FileText, title: str, note_id: int | None, *, when: str, actor: str, reason: str
