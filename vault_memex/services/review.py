@@ -274,7 +274,11 @@ class Review:
         edits = plan_reversal(event, partial(find_former, stores, event))
         title = render_line(f"Undo: {event.title}")[:120]
         change = Change("undone", event.from_path or event.path, title, edits, OWNER, event.note_id)
-        self._editing.write(lambda: PlannedWrite(change, details))
+        # A note that comes back has its number at once, and one that goes back keeps it.
+        numbers = {change.path: event.note_id} if event.note_id is not None else {}
+        self._editing.write(lambda: PlannedWrite(change, details, numbers))
+        if event.from_path is not None and event.after is not None:
+            self._editing.numbering.record_move(event.path, event.from_path, event.before or event.after)
 
     # -- acting on files
 
