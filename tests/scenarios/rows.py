@@ -78,6 +78,18 @@ ROWS: dict[str, str] = {
     "1-08": "server/test_tools.py::test_a_next_part_comes_without_what_the_first_part_said",
     "1-09": "server/test_tools.py::test_tools_are_listed_most_needed_first_with_titles_and_hints",
     "1-30": "server/test_roles.py::test_each_write_by_each_role",
+    "1-46": "server/test_review_tools.py::test_the_inbox_counts_all_and_shows_the_oldest_with_text_only_when_asked",
+    "1-50": "memory/test_policy.py::test_every_cell_of_the_table_is_decided_as_it_says",
+    "1-51": "services/test_review.py::test_a_held_edit_changes_nothing_until_it_is_approved",
+    "1-60": "memory/test_proposals.py::test_a_person_reads_who_what_and_the_difference",
+    "1-61": "memory/test_policy.py::test_every_cell_of_the_table_is_decided_as_it_says",
+    "1-62": "services/test_review.py::test_an_approval_after_an_outside_edit_keeps_both",
+    "1-63": "memory/test_hunks.py::test_a_near_total_rewrite_is_kept_whole_and_fits_only_its_own_base",
+    "1-64": "services/test_review.py::test_another_connection_may_not_change_what_is_being_changed",
+    "1-65": "services/test_review.py::test_a_report_changes_nothing_and_is_acknowledged",
+    "1-66": "services/test_review.py::test_a_new_note_of_an_agent_waits_and_its_author_may_go_on_with_it",
+    "1-67": "server/test_review_tools.py::test_each_write_of_an_agent_under_review_says_that_it_waits",
+    "1-94": "services/test_review.py::test_a_decision_in_the_file_is_done_with_comment_and_precedent",
     "1-97": "server/test_body_encoding.py::test_every_text_comes_out_as_it_went_in_and_nothing_else_is_touched",
     "3-01": "services/test_strict.py::test_a_word_that_occurs_nowhere_never_matches_however_near_the_passages_are",
     "3-02": "server/test_xmemo_profile.py::test_each_description_names_the_tool_to_use_instead",
@@ -105,6 +117,14 @@ WAITING: tuple[str, ...] = ()
 """Rows that have no test yet. Take a row out of here when it gets one; it ends empty."""
 
 SCENARIOS: dict[str, str] = {
+    # review
+    "review: a second proposal folds": "services/test_review.py::test_a_second_edit_of_the_same_connection_goes_into_its_first",
+    "review: another connection's draft is untouched": "services/test_review_machine.py::what_waits_is_in_the_inbox_and_nothing_else",
+    "review: a blocked sentence names its owner": "services/test_review.py::test_another_connection_may_not_change_what_is_being_changed",
+    "review: approval after an outside edit applies the fitting words and reports the rest": "services/test_review.py::test_a_curator_is_not_blocked_and_the_waiting_words_do_not_apply_then",
+    "review: deleting the file rejects": "services/test_review.py::test_deleting_the_file_rejects",
+    "review: deleting the note discards drafts and says so": "services/test_review.py::test_deleting_the_note_discards_what_waits_about_it_and_says_so",
+    "guards: skill and profile notes are held for curators too": "services/test_review.py::test_a_note_that_would_become_a_skill_waits_whichever_way_the_tag_comes",
     # graph
     "graph: the official server's own behaviours on a golden file": "server/test_graph_profile.py::test_every_recorded_answer_is_given_again_but_for_the_listed_ones",
     "graph: a round trip of odd characters": "memory/test_knowledge_lines.py::test_whatever_is_written_into_a_new_note_is_read_back",
@@ -150,5 +170,5 @@ SCENARIOS: dict[str, str] = {
 }
 """Which test shows each scenario of section 11 about signals, inferences, flashbacks, rules, guards and strict search."""
 
-SCENARIOS_WAITING: tuple[str, ...] = ("guards: skill and profile notes are held for curators too",)
-"""Scenarios of what is not there yet: nothing is held before there is a review."""
+SCENARIOS_WAITING: tuple[str, ...] = ("review: a merge repoints links",)
+"""Scenarios of what is not there yet."""
