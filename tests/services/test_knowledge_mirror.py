@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ def test_what_the_vault_lacks_is_taken_in_and_every_write_is_mirrored(
 
     assert ["Ada"] == names(vault.knowledge.read())
     vault.knowledge.edit(GraphEdit(entities=(BOB,)))
+    vault.knowledge.flush()
 
     bob = '{"type":"entity","name":"Bob","entityType":"person","observations":[]}\n'
     assert ADA + bob + KNOWS == file.read_text(encoding="utf-8")
@@ -57,6 +59,7 @@ def test_lines_and_keys_that_are_not_ours_are_kept(folder: Path, file: Path, ope
 
     faults = vault.knowledge.take_in()
     vault.knowledge.edit(GraphEdit(entities=(BOB,)))
+    vault.knowledge.flush()
 
     assert ["line 2 is no JSON", *(f"line {n} is neither an entity nor a relation" for n in (3, 4, 5))] == list(
         faults
@@ -71,10 +74,12 @@ def test_what_another_program_added_meanwhile_is_taken_in_and_what_was_deleted_s
 ) -> None:
     vault = opening(folder)
     vault.knowledge.edit(GraphEdit(entities=(BOB,)))
+    vault.knowledge.flush()
     with file.open("a", encoding="utf-8") as more:
         more.write(ADA)
 
     vault.knowledge.edit(GraphEdit(delete_entities=("Bob",)))
+    vault.knowledge.flush()
 
     assert ADA == file.read_text(encoding="utf-8")
     assert ["Ada"] == names(vault.knowledge.read())
@@ -93,7 +98,9 @@ def test_a_link_stays_one(folder: Path, file: Path, opening: OpenVault, tmp_path
     real = tmp_path / "elsewhere" / "graph.json"
     file.symlink_to(real)
 
-    opening(folder).knowledge.edit(GraphEdit(entities=(BOB,)))
+    knowledge = opening(folder).knowledge
+    knowledge.edit(GraphEdit(entities=(BOB,)))
+    knowledge.flush()
 
     assert file.is_symlink()
     assert '"Bob"' in real.read_text(encoding="utf-8")
@@ -108,6 +115,39 @@ def test_a_mirror_that_cannot_be_written_is_told_and_the_notes_are_written(
 
     assert ["The notes are written"] == [note.partition(",")[0] for note in done.notes]
     assert (folder / "entities/person/Bob.md").exists()
+
+
+def test_what_an_ordinary_note_keeps_from_being_an_entity_stays_in_the_file(
+    folder: Path, file: Path, opening: OpenVault
+) -> None:
+    file.write_text(ADA, encoding="utf-8")
+    (folder / "Ada.md").write_text("An ordinary note.\n", encoding="utf-8")
+    vault = opening(folder)
+
+    for entity in (BOB, Entity("Cleo", "person")):
+        vault.knowledge.edit(GraphEdit(entities=(entity,)))
+        vault.knowledge.flush()
+
+    assert ["Bob", "Cleo"] == names(vault.knowledge.read())
+    read = parse_memory_file(file.read_text(encoding="utf-8"))
+    assert [("Bob", ()), ("Cleo", ()), ("Ada", ("tea",))] == [(e.name, e.texts) for e in read.graph.entities]
+
+
+def test_what_the_file_missed_is_written_at_the_next_start(folder: Path, file: Path, opening: OpenVault) -> None:
+    vault = opening(folder)
+    vault.knowledge.edit(GraphEdit(entities=(BOB,)))
+    vault.close(patient=False)
+    note = folder / "entities/person/Bob.md"
+    note.write_text(note.read_text(encoding="utf-8") + "## Observations\n- rows\n", encoding="utf-8")
+
+    again = opening(folder)
+    again.knowledge.start()
+    for loader in [thread for thread in threading.enumerate() if thread.name == "knowledge-graph"]:
+        loader.join(timeout=10)
+    again.knowledge.flush()
+
+    (entity,) = parse_memory_file(file.read_text(encoding="utf-8")).graph.entities
+    assert ("rows",) == entity.texts
 
 
 def test_the_path_is_relative_to_the_vault_and_never_a_note(tmp_path: Path) -> None:
@@ -176,6 +216,7 @@ def test_the_mirror_is_the_file_that_the_reference_writes(folder: Path, file: Pa
             assert step["result"].get("isError")
         if wanted:
             compared += 1
+            vault.knowledge.flush()
             assert wanted == file.read_text(encoding="utf-8").removesuffix("\n"), step["step"]
 
     assert compared >= 8

@@ -7,9 +7,9 @@ entity nor a relation is kept as it stands, and so are keys that are not known.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_memex.core.text import BOM
 from vault_memex.memory.knowledge import Observation
@@ -142,20 +142,44 @@ def _parse_relation(value: Any) -> Relation | None:
     return Relation(Triple(*map(str, parts))) if all(map(_is_text, parts)) else None
 
 
-def render_memory_file(graph: Graph, extras: Extras | None = None, foreign: Sequence[str] = ()) -> str:
-    """Return the file's text: a line for each entity, each relation, then the lines that are neither."""
-    lines = [*_render_lines(graph, extras or {}), *foreign]
-    return "".join(f"{line}\n" for line in lines)
+class Rendered(NamedTuple):
+    """A line, and what it was made from."""
+
+    of: Entity | Relation
+    extra: Mapping[str, Any] | None
+    line: str
 
 
-def _render_lines(graph: Graph, extras: Extras) -> Iterator[str]:
-    for entity in graph.entities:
-        row = {"type": "entity", "name": entity.name, "entityType": entity.type, "observations": entity.texts}
-        yield _render({**row, **extras.get(entity.name, {})})
-    for relation in graph.relations:
-        source, kind, target = relation.triple
-        row = {"type": "relation", "from": source, "to": target, "relationType": kind}
-        yield _render({**row, **extras.get(relation.triple, {})})
+def render_memory_file(
+    graph: Graph,
+    extras: Extras | None = None,
+    foreign: Sequence[str] = (),
+    known: dict[Key, Rendered] | None = None,
+) -> str:
+    """Return the file's text: a line for each entity, each relation, then the lines that are neither.
+
+    `known` keeps lines from one time to the next: what is the same object as then is not rendered again.
+    """
+    known = {} if known is None else known
+    given = extras or {}
+    keyed: list[tuple[Key, Entity | Relation]] = [(entity.name, entity) for entity in graph.entities]
+    keyed += [(relation.triple, relation) for relation in graph.relations]
+    lines: list[str] = []
+    for key, value in keyed:
+        extra, made = given.get(key), known.get(key)
+        if made is None or made.of is not value or made.extra is not extra:
+            made = known[key] = Rendered(value, extra, _render({**_build_row(value), **(extra or {})}))
+        lines.append(made.line)
+    if len(known) > 2 * len(keyed):
+        known.clear()  # mostly of what is gone
+    return "".join([f"{line}\n" for line in (*lines, *foreign)])
+
+
+def _build_row(value: Entity | Relation) -> dict[str, Any]:
+    if isinstance(value, Entity):
+        return {"type": "entity", "name": value.name, "entityType": value.type, "observations": value.texts}
+    source, kind, target = value.triple
+    return {"type": "relation", "from": source, "to": target, "relationType": kind}
 
 
 def _render(row: Mapping[str, Any]) -> str:

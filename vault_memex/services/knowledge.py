@@ -23,6 +23,7 @@ from vault_memex.memory.knowledge_graph import Graph, without_ended
 from vault_memex.memory.policy import check_at_once
 from vault_memex.memory.scope import Scope
 from vault_memex.services.actor import find_actor
+from vault_memex.services.behind import Behind
 from vault_memex.services.edit_plan import MAX_CHANGE_TITLE
 from vault_memex.services.editing import Editing
 from vault_memex.services.knowledge_draft import Draft, NewNote
@@ -102,6 +103,8 @@ class Knowledge:
         self._mirror = mirror
         self._taking = threading.RLock()
         self._closing = threading.Event()
+        self._behind = Behind(self._write_mirror, "memory-file")
+        self._mirror_fault: tuple[str, ...] = ()
         self._present: tuple[Graph, str, Graph] | None = None  # of this graph, on this day
         self.view = view
 
@@ -114,15 +117,21 @@ class Knowledge:
         if wanted or self._mirror.file is not None:
             threading.Thread(target=self._start, args=(delay,), name="knowledge-graph", daemon=True).start()
 
+    def flush(self) -> None:
+        """Return once the file that mirrors the graph has all that was written."""
+        self._behind.flush()
+
     def close(self) -> None:
-        """End what goes on beside the answers."""
+        """End what goes on beside the answers; the file that mirrors the graph is written."""
         self._closing.set()
+        self._behind.close()
 
     def _start(self, delay: float) -> None:
         if self._closing.wait(delay):
             return
         try:
             self.read_present()
+            self._mirror_behind()  # what a crash kept from it, and what was edited by hand
         except (MemexError, sqlite3.ProgrammingError) as error:  # the last: closed meanwhile
             log.warning("the knowledge graph is not loaded yet: %s", error)
 
@@ -151,7 +160,7 @@ class Knowledge:
         parts = list(find_missing(self.view.read(), wanted))
         for part in parts:
             self._edit(part)
-        self._write_mirror()
+        self._mirror_behind()
         return len(parts)
 
     def _take_in(self) -> tuple[str, ...]:
@@ -160,16 +169,27 @@ class Knowledge:
         with self._taking:
             return self._mirror.take_in(self.view.read, self._edit)
 
-    def _write_mirror(self) -> tuple[str, ...]:
-        """Write the mirror anew; return what to say of it. The notes are written, so a fault is only told."""
+    def _mirror_behind(self) -> tuple[str, ...]:
+        """Have the mirror written; return what to say of it. The notes are written, so a fault is only told."""
+        if self._mirror.file is None or self._config.role == "reader":
+            return ()
+        self._behind.ask()
+        return self._mirror_fault
+
+    def _write_mirror(self) -> None:
+        fault = ""
         try:
             with self._editing.hold():
                 self._mirror.take_in(self.view.read, self._edit)
-                self._mirror.write(self.view.read(), self.today())
+                graph = without_ended(self.view.read(), self.today())
+                self._mirror.write(graph, lambda name: self.view.find_plain(name) is not None)
         except MemexError as error:
-            log.warning("%s is not up to date: %s", self._mirror.file, error.message)
-            return (f"The notes are written, {self._mirror.file} is not: {error.message}",)
-        return ()
+            fault = error.message
+        except (OSError, sqlite3.Error) as error:
+            fault = str(error)
+        if fault:
+            log.warning("%s is not up to date: %s", self._mirror.file, fault)
+        self._mirror_fault = (f"The notes are written, {self._mirror.file} is not: {fault}",) if fault else ()
 
     def _check_whole(self) -> None:
         """Refuse to speak of the graph before all of it is known: what is missing would seem never to have been."""
@@ -187,9 +207,7 @@ class Knowledge:
         self._check_whole()
         self._take_in()
         done = self._edit(edit)
-        if self._mirror.file is None:
-            return done
-        return replace(done, notes=(*done.notes, *self._write_mirror()))
+        return replace(done, notes=(*done.notes, *self._mirror_behind()))
 
     def _edit(self, edit: GraphEdit) -> GraphEdited:
         check_at_once("create", None, self._config.role, self._config.policy)

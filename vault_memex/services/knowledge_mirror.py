@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 from vault_memex.core.revision import revision_of
-from vault_memex.memory.knowledge_graph import Entity, Graph, without_ended
-from vault_memex.memory.memory_file import MemoryFile, parse_memory_file, render_memory_file
+from vault_memex.memory.knowledge_graph import Entity, Graph
+from vault_memex.memory.memory_file import Extras, Key, MemoryFile, Rendered, parse_memory_file, render_memory_file
 from vault_memex.services.knowledge_requests import GraphEdit, GraphEdited, Observed
 from vault_memex.store.catalogue import Catalogue
-from vault_memex.store.memory_file import read_memory_file, replace_memory_file
+from vault_memex.store.memory_file import FileSignature, find_signature, read_memory_file, replace_memory_file
 
 log = logging.getLogger(__name__)
 
@@ -60,14 +61,24 @@ class Mirror:
         self.file = file
         self._catalogue = catalogue
         self._reported = ""
+        self._signature: FileSignature | None = None  # of a file in which nothing is new
+        self._revision = ""  # of the file as it was written last
+        self._read = MemoryFile()  # what of it is not ours
+        self._lines: dict[Key, Rendered] = {}
         self._key = "" if file is None else f"mirror {file}"
 
     def take_in(self, graph: Callable[[], Graph], edit: Callable[[GraphEdit], GraphEdited]) -> tuple[str, ...]:
         """Add what the vault lacks of the file to it; return what could not be read. Nothing when it is known."""
         if self.file is None:
             return ()
+        signature = find_signature(self.file)
+        if signature is not None and signature == self._signature:
+            return ()
         data = read_memory_file(self.file)
-        if data is None or revision_of(data) == self._catalogue.get_state(self._key):
+        if data is None:
+            return ()
+        if revision_of(data) == self._catalogue.get_state(self._key):
+            self._signature = signature
             return ()
         read = self._parse(data)
         for part in find_missing(graph(), read.graph):
@@ -79,18 +90,33 @@ class Mirror:
         self._catalogue.set_state(self._key, revision_of(data))
         return read.faults
 
-    def write(self, graph: Graph, today: str) -> None:
-        """Write the graph into the file, with the lines and keys in it that are not ours."""
+    def write(self, graph: Graph, is_note: Callable[[str], bool]) -> None:
+        """Write the graph into the file, with the lines and keys in it that are not ours.
+
+        So stay entities of which none could be made because `is_note` an ordinary note of that name.
+        """
         if self.file is None:
             return
         data = read_memory_file(self.file)
-        read = self._parse(data or b"")
-        new = render_memory_file(without_ended(graph, today), read.extras, read.foreign).encode(
-            "utf-8", "surrogateescape"
-        )
+        if self._revision != revision_of(data or b""):
+            self._read = self._parse(data or b"")
+        names = {entity.name for entity in graph.entities}
+        kept = tuple(e for e in self._read.graph.entities if e.name not in names and is_note(e.name))
+        whole = Graph((*graph.entities, *kept), graph.relations)
+        text = render_memory_file(whole, self._read.extras, self._read.foreign, self._lines)
+        new = text.encode("utf-8", "surrogateescape")
         if new != data:
             replace_memory_file(self.file, new)
-        self._catalogue.set_state(self._key, revision_of(new))
+        self._revision = revision_of(new)
+        self._read = replace(self._read, graph=Graph(kept), extras=self._find_extras(whole))
+        self._catalogue.set_state(self._key, self._revision)
+
+    def _find_extras(self, graph: Graph) -> Extras:
+        """Return the unknown keys of what is still in the file."""
+        if not self._read.extras:
+            return {}
+        there: set[Key] = {e.name for e in graph.entities} | {r.triple for r in graph.relations}
+        return {key: extra for key, extra in self._read.extras.items() if key in there}
 
     def _parse(self, data: bytes) -> MemoryFile:
         read = parse_memory_file(data.decode("utf-8", "surrogateescape"))

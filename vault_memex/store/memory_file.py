@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from vault_memex.errors import InvalidArgument
 from vault_memex.store.disk import NO_BEFORE, os_error_as_memex, sync_folder, write_temp
 
 VARIABLE = "MEMORY_FILE_PATH"
+SETTLED_SECONDS = 2.0  # longer than the steps in which file systems count time
+FileSignature = tuple[int, int, int, int]
 
 
 def find_memory_file(root: Path, environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -31,6 +34,17 @@ def read_memory_file(file: Path) -> bytes | None:
         return None
     except OSError as error:
         raise os_error_as_memex(error, str(file)) from error
+
+
+def find_signature(file: Path) -> FileSignature | None:
+    """Return what tells that the file is as it was; None where there is none, or it is so new that nothing tells."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    if time.time() - max(found.st_mtime, found.st_ctime) < SETTLED_SECONDS:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def replace_memory_file(file: Path, data: bytes) -> None:
