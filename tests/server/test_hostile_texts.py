@@ -104,11 +104,11 @@ async def test_frontmatter_that_does_not_parse_stands_between_marks_and_is_cut(c
     assert len(answer) < 6_000
 
 
-@pytest.mark.parametrize("ref", ["Many", "Headings", "Links", "Tags", "Evil title"])
-async def test_what_hangs_on_a_note_is_bounded(call: Call, ref: str) -> None:
-    answer = text_of(await call("get", ref=ref, max_chars=1))
+async def test_what_hangs_on_a_note_is_bounded(call: Call) -> None:
+    for ref in ("Many", "Headings", "Links", "Tags", "Evil title"):
+        answer = text_of(await call("get", ref=ref, max_chars=1))
 
-    assert len(answer) < 200 * (LONGEST_NAME + 60)
+        assert 0 < len(answer) < 200 * (LONGEST_NAME + 60), ref
 
 
 async def test_cut_properties_are_counted(call: Call) -> None:
@@ -143,33 +143,33 @@ async def test_null_is_as_good_as_an_optional_argument_left_out(call: Call) -> N
     assert "title" in text_of(await call("save", title=None, body="b", layer="state"))
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("edit", {"ref": "Fence", "patch": "[" * 100_000}),
-        ("edit", {"ref": "Fence", "properties": '{"a": ' + "9" * 5_000 + "}"}),
-        ("get", {"x" * 100_000: 1}),
-        ("get", {str(n): 1 for n in range(1_000)}),
-        ("get", {"ref": "x" * 100_000}),
-        ("get", {"ref": "x/" * 50_000}),
-        ("search", {"tags": [1] * 1_000}),
-        ("search", {"properties": {"x" * 100_000: {"$no": 1}}}),
-        ("get", {"ref": "Headings", "section": "none"}),
-        ("edit", {"ref": "Headings", "patch": [{"section": "x" * 50_000, "append": "y"}]}),
-        ("t" * 100_000, {}),
-    ],
-)
-async def test_errors_are_short_and_of_known_kinds(call: Call, tool: str, arguments: dict[str, object]) -> None:
-    result = await call(tool, **arguments)
-
-    assert result.is_error
-    assert len(text_of(result)) < 15_000
-    assert not text_of(result).startswith("INTERNAL_ERROR")
+WRONG: list[tuple[str, dict[str, object]]] = [
+    ("edit", {"ref": "Fence", "patch": "[" * 100_000}),
+    ("edit", {"ref": "Fence", "properties": '{"a": ' + "9" * 5_000 + "}"}),
+    ("get", {"x" * 100_000: 1}),
+    ("get", {str(n): 1 for n in range(1_000)}),
+    ("get", {"ref": "x" * 100_000}),
+    ("get", {"ref": "x/" * 50_000}),
+    ("search", {"tags": [1] * 1_000}),
+    ("search", {"properties": {"x" * 100_000: {"$no": 1}}}),
+    ("get", {"ref": "Headings", "section": "none"}),
+    ("edit", {"ref": "Headings", "patch": [{"section": "x" * 50_000, "append": "y"}]}),
+    ("t" * 100_000, {}),
+]
 
 
-@pytest.mark.parametrize("path", [".obsidian/app.json", "_memex/x.md", "Nope.md", "%2e%2e/x.md", "a%00b.md", ""])
-async def test_a_resource_that_may_not_be_read_is_not_found(client: Client, path: str) -> None:
-    with pytest.raises(MCPError) as refused:
-        await client.read_resource(f"vault://notes/{path}")
+async def test_errors_are_short_and_of_known_kinds(call: Call) -> None:
+    for tool, arguments in WRONG:
+        result = await call(tool, **arguments)
 
-    assert -32602 == refused.value.error.code
+        assert result.is_error, (tool, str(arguments)[:80])
+        assert len(text_of(result)) < 15_000
+        assert not text_of(result).startswith("INTERNAL_ERROR")
+
+
+async def test_a_resource_that_may_not_be_read_is_not_found(client: Client) -> None:
+    for path in (".obsidian/app.json", "_memex/x.md", "Nope.md", "%2e%2e/x.md", "a%00b.md", ""):
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource(f"vault://notes/{path}")
+
+        assert -32602 == refused.value.error.code, path
