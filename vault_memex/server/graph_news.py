@@ -60,9 +60,9 @@ class GraphNews:
 
     def look(self) -> bool:
         """Return whether the graph says something else than at the last look."""
-        if self._vault.background.find_remark() is not None:
-            return False  # not whole; told when it is
         try:
+            if self._vault.background.find_remark() is not None:
+                return False  # not whole; told when it is
             graph = self._vault.knowledge.read_present()
         except (MemexError, OSError, sqlite3.Error) as error:
             log.debug("the graph is looked at again: %s", error)
