@@ -37,6 +37,7 @@ def shared(relative: str) -> Path:
 def private_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep every test's index out of the user's cache folder; the model cache is shared to save time."""
     monkeypatch.setenv("VAULT_MEMEX_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("VAULT_MEMEX_TOKENS", str(tmp_path / "own" / "tokens.json"))
     for name in ("VAULT", "CONNECTION", "ROLE", "POLICY", "TOOLS", "COMMIT", "MODEL", "SEARCH_PROFILE"):
         monkeypatch.delenv(f"VAULT_MEMEX_{name}", raising=False)
     monkeypatch.delenv("MEMORY_FILE_PATH", raising=False)

@@ -273,7 +273,7 @@ async def client(request: pytest.FixtureRequest, server: MemexServer) -> AsyncIt
 async def test_nothing_else_that_a_client_can_ask_holds_it(whole: Vault) -> None:
     session = Session(whole, Connection("guest", "agent", ("Open",)))
     session.close = lambda *, patient=True: None  # type: ignore[method-assign]  # the vault goes on
-    session.start = lambda delay=0.0: None  # type: ignore[method-assign]
+    session.start = lambda delay=0.0, *, graph=False: None  # type: ignore[method-assign]
     listed = find_tools("full", "agent")
     async with Client(build_server(session, listed, find_callable("agent", listed))) as client:
         said = [client.instructions or ""]

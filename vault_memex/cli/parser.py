@@ -29,6 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_review(commands)
     _add_trash(commands)
     _add_connections(commands)
+    _add_token(commands)
     _add_status(commands)
     _add_doctor(commands)
     _add_demo(commands)
@@ -95,6 +96,18 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     command.add_argument("--commit", choices=("auto", "each", "batch", "off"), help="git commits per write")
     command.add_argument("--model", help="embedding model, an ONNX folder, or none")
+    command.add_argument("--http", action="store_true", help="over HTTP instead: clients need a token")
+    command.add_argument("--host", metavar="ADDRESS", help="with --http: where to listen (default: 127.0.0.1)")
+    command.add_argument("--port", type=int, metavar="N", help="with --http: default 8765, 0 for any that is free")
+    command.add_argument(
+        "--allow-remote", action="store_true", help="with --http: other machines may come in through --host"
+    )
+    command.add_argument(
+        "--allow-host",
+        action="append",
+        metavar="NAME",
+        help="with --http: a name that requests may be for; repeatable",
+    )
 
 
 def _add_index(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -282,6 +295,17 @@ def _add_connections(commands: argparse._SubParsersAction[argparse.ArgumentParse
         help="with set: the only folders or path patterns it sees and writes",
     )
     command.add_argument("--whole-vault", action="store_true", help="with set: take its limits of scope away")
+    _add_json(command)
+
+
+def _add_token(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "token", "Make, list and revoke the tokens of clients that come in over HTTP.")
+    command.add_argument(
+        "action", choices=("add", "list", "revoke"), help="add: for a connection; it is shown once and never again"
+    )
+    command.add_argument(
+        "name", nargs="?", default="", help="add: the connection; revoke: the token's id, or that"
+    )
     _add_json(command)
 
 

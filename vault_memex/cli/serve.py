@@ -13,6 +13,14 @@ from vault_memex.store.quiet import without_collections
 
 def run(options: argparse.Namespace) -> int:
     """Serve until standard input closes or a signal comes."""
+    if options.http:
+        from vault_memex.cli.serve_http import run as run_http
+
+        return run_http(options)
+    if options.host or options.port is not None or options.allow_remote or options.allow_host:
+        from vault_memex.errors import InvalidArgument
+
+        raise InvalidArgument("http", "--host, --port, --allow-remote and --allow-host go with --http.")
     with _quick_start():
         from vault_memex.cli.finding import find_vault
         from vault_memex.server.app import build_server

@@ -14,6 +14,7 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+from mcp.server.lowlevel import Server as LowLevelServer
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.stdio import stdio_server
@@ -81,6 +82,11 @@ class MemexServer(MCPServer[Vault]):
         self.listed = tuple(listed)
         self.callable_specs = callable_specs
         self._names = find_names([spec.name for spec in listed])
+
+    @property
+    def lowlevel(self) -> LowLevelServer[Vault]:
+        """The server of the protocol beneath, which transports are made of."""
+        return self._lowlevel_server
 
     def instruct(self) -> None:
         """Make the instructions anew, from what the index has met meanwhile."""
@@ -235,15 +241,23 @@ def build_server(
     callable_specs: Mapping[str, ToolSpec[Any]],
     *,
     owns_process: bool = False,
+    keeps_vault: bool = True,
 ) -> MemexServer:
-    """Return the server of a vault. `owns_process` makes signals end the process (the stdio command)."""
+    """Return the server of a vault. `owns_process` makes signals end the process (the stdio command).
+
+    `keeps_vault` starts the vault with the server and closes it in the end; not where it serves others too.
+    """
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[Vault]) -> AsyncIterator[Vault]:
         async with anyio.create_task_group() as tasks:
+            tasks.start_soon(app.news.run)
+            if not keeps_vault:
+                yield vault
+                tasks.cancel_scope.cancel()
+                return
             if owns_process:
                 tasks.start_soon(_exit_on_signal, vault)
-            tasks.start_soon(app.news.run)
             vault.start(START_SECONDS, graph=any(spec.toolset in GRAPH_TOOLSETS for spec in listed))
             try:
                 if new:
@@ -259,6 +273,13 @@ def build_server(
     _add_resources(app, vault)
     add_rules(app, vault)
     return app
+
+
+async def stopping(stop: Callable[[], None]) -> None:
+    """Call `stop` at each signal that asks the process to end."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            stop()
 
 
 async def _exit_on_signal(vault: Vault) -> None:
