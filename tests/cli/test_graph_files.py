@@ -50,3 +50,15 @@ def test_what_is_imported_is_exported_again(
 def test_a_file_that_is_not_there_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert 2 == run("graph", "import", "/nowhere/at/all.json", "--vault", str(folder))
     assert "There is no file '/nowhere/at/all.json'." in capsys.readouterr().err
+
+
+def test_an_entity_that_a_note_stands_in_the_way_of_is_named(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VAULT_MEMEX_MODEL", "none")
+    (folder / "Ada.md").write_text("An ordinary note.\n", encoding="utf-8")
+    (tmp_path / "memory.jsonl").write_text(LINES.replace("Ada/1", "Ada"), encoding="utf-8")
+
+    status = run("graph", "import", str(tmp_path / "memory.jsonl"), "--vault", str(folder))
+
+    assert (1, "skipped: a note 'Ada' is there, and is no entity\n") == (status, capsys.readouterr().err)

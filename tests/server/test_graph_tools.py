@@ -198,3 +198,19 @@ def test_an_answer_stays_within_its_tokens_and_shows_at_least_one_name(
 )
 def test_whoever_lists_a_tool_of_the_graph_has_it_loaded_at_start(choice: str, loads: bool) -> None:
     assert loads == any(spec.toolset in GRAPH_TOOLSETS for spec in find_tools(choice, "reader"))
+
+
+async def test_a_search_is_narrowed_to_entities_or_to_other_notes(call: Call) -> None:
+    await call("graph_edit", entities=[{"name": "Kiln", "type": "thing", "observations": ["fires at night"]}])
+    await call("save", title="Diary of the kiln", body="It fires at night.", layer="past")
+
+    async def find(**filters: Any) -> list[str]:
+        rows = (await call("search", query="fires night", **filters)).structured_content["rows"]  # type: ignore[index]
+        return sorted(row["title"] for row in rows)
+
+    assert ["Diary of the kiln", "Kiln"] == await find()
+    assert ["Kiln"] == await find(include="entities")
+    assert ["Kiln"] == await find(include="entities", properties={"entity_type": "thing"})
+    assert ["Diary of the kiln"] == await find(include="notes")
+    wrong = await call("search", include="notes", properties={"entity_type": "thing"})
+    assert text_of(wrong).startswith("INVALID_ARGUMENT: A note with entity_type is an entity.")

@@ -14,7 +14,7 @@ from vault_memex.store.memory_file import read_memory_file, replace_memory_file
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import or export; status 1 when lines could not be read."""
+    """Import or export; status 1 when something could not be taken in."""
     return _import(options) if options.part == "import" else _export(options)
 
 
@@ -32,9 +32,12 @@ def _import(options: argparse.Namespace) -> int:
     print(
         f"{new} of {len(read.graph.entities)} entities and {made} of {len(read.graph.relations)} relations are new."
     )
-    for fault in read.faults:
+    there = {entity.name for entity in after.entities}
+    missing = [f"a note {e.name!r} is there, and is no entity" for e in read.graph.entities if e.name not in there]
+    faults = [*read.faults, *missing]
+    for fault in faults:
         print(f"skipped: {fault}", file=sys.stderr)
-    return 1 if read.faults else 0
+    return 1 if faults else 0
 
 
 def _export(options: argparse.Namespace) -> int:

@@ -8,6 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from vault_memex.core.filters import parse_filters
+from vault_memex.errors import InvalidArgument
+from vault_memex.memory.knowledge import ENTITY_TYPE
 from vault_memex.server.render import (
     render_changes,
     render_note,
@@ -80,6 +82,9 @@ class SearchArguments(Arguments):
     prefer_working: bool = Field(False, description="Put matching working memory that still holds first.")
     flashbacks: bool = Field(True, description="Name older notes elsewhere that the first row brings back.")
     explain: bool = Field(False, description="Say for each row why it is there.")
+    include: Literal["", "notes", "entities"] = Field(
+        "", description="Only entities of the knowledge graph, or only notes that are none. Default: both."
+    )
 
 
 class GetArguments(Arguments):
@@ -140,7 +145,7 @@ def _search(vault: Vault, a: SearchArguments) -> Answer:
         layer=a.layer,
         memory_type=a.memory_type,
         review=a.review,
-        properties=a.properties,
+        properties=_with_kind(a.properties, a.include),
         date_from=a.date_from,
         date_to=a.date_to,
         created_after=a.created_after,
@@ -162,6 +167,17 @@ def _search(vault: Vault, a: SearchArguments) -> Answer:
         )
     )
     return Answer(render_search(answer), answer)
+
+
+def _with_kind(properties: dict[str, Any], include: str) -> dict[str, Any]:
+    """Return the filter of properties that also lets only entities, or only other notes, through."""
+    if not include or (include == "entities" and ENTITY_TYPE in properties):
+        return properties
+    if ENTITY_TYPE in properties:
+        raise InvalidArgument(
+            "include", f"A note with {ENTITY_TYPE} is an entity. Leave out include or that filter."
+        )
+    return {**properties, ENTITY_TYPE: {"$exists": include == "entities"}}
 
 
 def _get(vault: Vault, a: GetArguments) -> Answer:
