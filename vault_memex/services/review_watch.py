@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import threading
 from collections.abc import Callable, Mapping
 
@@ -11,6 +12,7 @@ from vault_memex.errors import MemexError
 from vault_memex.services.review import Review
 
 SECONDS = 0.6
+STOP_SECONDS = 1.0  # for a decision that is just being carried out
 SCAN_SECONDS = 2.0  # decisions made before the start wait so long for the first pass
 
 _log = logging.getLogger(__name__)
@@ -38,17 +40,18 @@ class ReviewWatch:
         return self._seen is not None
 
     def stop(self) -> None:
-        """End the thread."""
+        """End the thread; one that waits for the vault lock ends with the process."""
         self._stopping.set()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(STOP_SECONDS)
 
     def _run(self) -> None:
         while not self._stopping.wait(SECONDS):
             try:
                 self._look()
-            except (MemexError, OSError) as error:
-                _log.warning("the inbox could not be looked at: %s", error)
+            except (MemexError, OSError, sqlite3.Error) as error:
+                if not self._stopping.is_set():  # else the index is closed already
+                    _log.warning("the inbox could not be looked at: %s", error)
 
     def _look(self) -> None:
         now = self._review.inbox.find_stamp()
