@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
+import anyio
 import pytest
-from mcp import Client
+from mcp import Client, StdioServerParameters
 
 from tests.conftest import OpenVault
-from tests.server.conftest import Call, text_of
+from tests.server.conftest import Call, serve_command, text_of
 from vault_memex.server.tools import find_callable
 from vault_memex.vault import Vault
 
@@ -63,3 +65,33 @@ async def test_no_tool_decides_on_a_proposal(client: Client) -> None:
     assert {"decision", "approve"}.isdisjoint(
         name for tool in tools.values() for name in tool.listed.input_schema.get("properties", {})
     )
+
+
+@pytest.mark.slow
+async def test_a_decision_in_a_file_is_acted_on_by_a_running_server_in_one_commit(sample: Path) -> None:
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(sample), "-c", "user.name=t", "-c", "user.email=t@example.org", *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    (sample / ".memex").mkdir(exist_ok=True)
+    (sample / ".memex/config.toml").write_text('policy = "reviewed"\nmodel = "none"\n', encoding="utf-8")
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "start")
+    command = serve_command(sample, "--as", "ann")
+    async with Client(StdioServerParameters(command=command[0], args=command[1:])) as client:
+        held = await client.call_tool("edit", {"ref": CLAY, "summary": "The body we use.", "hold": True})
+        (file,) = (sample / "_memex/inbox").glob("*.md")
+        decided = file.read_text(encoding="utf-8").replace('decision: ""', "decision: approve", 1)
+        file.write_text(decided, encoding="utf-8")
+        with anyio.fail_after(30):
+            while file.exists() or "Memex-Proposal: 1" not in git("log", "-1", "--format=%B"):
+                await anyio.sleep(0.05)
+        changes = text_of(await client.call_tool("changes", {"ref": CLAY}))
+
+    assert 1 == held.structured_content["proposal"]
+    assert "The body we use." in (sample / CLAY).read_text(encoding="utf-8")
+    assert "approved" in changes
+    assert [CLAY, "_memex/inbox/" + file.name] == [
+        name.strip('"') for name in git("show", "--format=", "--name-only").splitlines() if ".memex/" not in name
+    ]

@@ -227,7 +227,7 @@ def _find_new_texts(text: str) -> dict[int, str]:
     found: dict[int, str] = {}
     label, fence, inner = None, "", []
     for line in LINE_END.split(text):
-        opened = _FENCE.fullmatch(line)
+        opened = _FENCE.fullmatch(line) if line.startswith("```") else None
         if fence:
             if line.rstrip() != fence:
                 inner.append(line)
@@ -238,7 +238,7 @@ def _find_new_texts(text: str) -> dict[int, str]:
         elif opened:
             fence = opened[1]
             label = label if opened[2] else None
-        elif named := _NEW.fullmatch(line):
+        elif line.startswith("New ") and (named := _NEW.fullmatch(line)):
             label = int(named[1])
         elif line.strip():
             label = None

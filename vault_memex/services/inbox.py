@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from vault_memex.core.changes import Signature
 from vault_memex.core.text import base_of
@@ -14,6 +13,7 @@ from vault_memex.memory.proposals import INBOX_FOLDER, Inbox, Proposal, find_num
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.journal import Journal, JournalEvent
 
+Stamp = frozenset[tuple[str, int, int, int]]
 DETAIL = "proposal"  # in an event's details: the number of the proposal that it is about
 SUBMITTED = "submitted"
 UNDONE = "undone"
@@ -33,14 +33,17 @@ class InboxFiles:
         self._submitted: dict[int, JournalEvent] = {}
         self._closed: set[int] = set()
 
-    def find(self, note_id: int | None = None) -> Inbox:
-        """Return what waits, by number; with a note's number only what waits about it."""
+    def find(self, note_id: int | None = None, most: int | None = None) -> Inbox:
+        """Return what waits, by number; with a note's number only what waits about it; `most` the first so many."""
         found: dict[int, Proposal] = {}
         unreadable: list[str] = []
         end = "" if note_id is None else f"-{note_id}.md"
-        for path in self.find_paths():
+        paths = self.find_paths()
+        for path in paths:
             if not path.endswith(end):
                 continue
+            if len(found) == most:
+                break
             read = self._parse(path)
             if isinstance(read, str):
                 unreadable.append(f"{path}: {read}")
@@ -48,12 +51,14 @@ class InboxFiles:
                 unreadable.append(f"{path}: proposal {read.number} is there twice; the first file counts.")
             elif read is not None:
                 found[read.number] = read
+        if not end and most is None:
+            self._parsed = {path: self._parsed[path] for path in self._parsed.keys() & set(paths)}
         return Inbox(tuple(found[number] for number in sorted(found)), tuple(unreadable))
 
     def find_paths(self) -> tuple[str, ...]:
-        """Return the paths of all files that could be proposals."""
-        paths = self._files.find_internal(INBOX_FOLDER)
-        return tuple(path for path in paths if find_number(base_of(path)) is not None)
+        """Return the paths of all files that could be proposals, in the order of their numbers."""
+        paths = ((find_number(base_of(path)), path) for path in self._files.find_internal(INBOX_FOLDER))
+        return tuple(path for _, path in sorted((number, path) for number, path in paths if number is not None))
 
     def get(self, number: int) -> tuple[Proposal, FileText]:
         """Return a proposal and its file, read now. Raises NotFound, and FrontmatterInvalid with the file's name."""
@@ -92,11 +97,13 @@ class InboxFiles:
         there = {find_number(base_of(path)) for path in self.find_paths()}
         return tuple(self._submitted[number] for number in sorted(open_ones - there))
 
-    def find_stamp(self) -> Mapping[str, Signature]:
-        """Return what tells whether anything in the folder changed."""
-        return MappingProxyType(
-            {path: sign for path in self.find_paths() if (sign := self._sign(path)) is not None}
-        )
+    def find_stamp(self) -> Stamp:
+        """Return what tells whether anything in the folder changed; asked all the time, so it is quick."""
+        try:
+            with os.scandir(self._files.root / INBOX_FOLDER) as entries:
+                return frozenset(_sign_entry(entry) for entry in entries)
+        except OSError:  # no folder, or a file that went this instant: the next look tells
+            return frozenset()
 
     def _follow_journal(self) -> None:
         sizes = self._journal.find_sizes()
@@ -137,3 +144,8 @@ class InboxFiles:
             result = error.message
         self._parsed[path] = (sign, result)
         return result
+
+
+def _sign_entry(entry: os.DirEntry[str]) -> tuple[str, int, int, int]:
+    stat = entry.stat(follow_symlinks=False)
+    return entry.name, stat.st_mtime_ns, stat.st_size, stat.st_ino

@@ -52,12 +52,13 @@ def find_waiting(review: Review, files: VaultFiles, scope: Scope, limit: int, ma
     if max_chars < 0 or limit < 1:
         raise InvalidArgument("limit", "limit is 1 or more, max_chars 0 or more.")
     limit, max_chars = min(limit, MOST_SHOWN), min(max_chars, MOST_CHARS)
-    inbox, notes = review.find(), review.find_notes()
+    # The first numbers are the oldest; only for a scope does each file have to be read to know what it is about.
+    inbox, notes = review.find(limit if scope.is_whole else None), review.find_notes()
     rows = [_view_note(note, files, max_chars) for note in notes[:limit]]
     proposals = [one for one in inbox.proposals if scope.holds(one.path)]
-    oldest = sorted(proposals, key=lambda one: (one.created, one.number))
-    rows += [_view_proposal(one, max_chars) for one in oldest[:limit]]
-    return InboxAnswer(len(notes), len(proposals), tuple(rows), inbox.unreadable if scope.is_whole else ())
+    rows += [_view_proposal(one, max_chars) for one in proposals[:limit]]
+    count = len(review.inbox.find_paths()) if scope.is_whole else len(proposals)
+    return InboxAnswer(len(notes), count, tuple(rows), inbox.unreadable if scope.is_whole else ())
 
 
 def _view_note(note: NoteRecord, files: VaultFiles, max_chars: int) -> WaitingRow:

@@ -96,9 +96,9 @@ class Review:
 
     # -- looking
 
-    def find(self) -> Inbox:
-        """Return the proposals that wait."""
-        return self.inbox.find()
+    def find(self, most: int | None = None) -> Inbox:
+        """Return the proposals that wait, or the first so many."""
+        return self.inbox.find(most=most)
 
     def find_notes(self) -> tuple[NoteRecord, ...]:
         """Return the notes that wait for approval, oldest first."""

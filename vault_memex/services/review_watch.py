@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from vault_memex.core.changes import Signature
 from vault_memex.errors import MemexError
+from vault_memex.services.inbox import Stamp
 from vault_memex.services.review import Review
 
 SECONDS = 0.6
@@ -26,7 +26,7 @@ class ReviewWatch:
         self._wait_scanned = wait_scanned
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self._seen: Mapping[str, Signature] | None = None
+        self._seen: Stamp | None = None
 
     def start(self) -> None:
         """Begin; returns at once. May be called twice."""
