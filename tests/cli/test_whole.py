@@ -54,7 +54,7 @@ def test_doctor_finds_a_sound_vault_well(sample: Path) -> None:
 
     report = json.loads(done.stdout)
     assert (0, "", True) == (done.returncode, done.stderr, report["healthy"])
-    assert ["vault", "index", "notes", "model", "git", "watching", "cache", "server"] == [
+    assert ["vault", "index", "notes", "rules", "model", "git", "watching", "cache", "server"] == [
         check["name"] for check in report["checks"]
     ]
 

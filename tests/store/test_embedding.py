@@ -106,7 +106,7 @@ def test_a_query_waits_for_one_batch_at_most_and_memory_comes_back(embedder: Emb
     embedder.release()
 
     assert not embedder.ready
-    assert loaded - process.memory_info().rss > 150e6
+    assert loaded - process.memory_info().rss > 90e6  # the weights alone are 118
     assert (384,) == embedder.embed_query("again").shape
 
 
