@@ -205,7 +205,7 @@ class Vault(Foreground):
                 snapshot=self.snapshot,
                 clock=clock,
             )
-        sight = Sight(self.scope, whole.snapshot)
+        self.sight = Sight(self.scope, whole.snapshot)
         self.signals = Signals(
             config=self.config,
             files=whole.files,
@@ -213,7 +213,7 @@ class Vault(Foreground):
             transactor=self.transactor,
             numbering=self.numbering,
             detecting=whole.detecting,
-            sight=sight,
+            sight=self.sight,
             snapshot=whole.snapshot,
             indexing=self._wait_indexed,
             actor=self.find_actor,
@@ -225,7 +225,7 @@ class Vault(Foreground):
             numbering=self.numbering,
             reading=self.reading,
             signals=self.signals,
-            sight=sight,
+            sight=self.sight,
             snapshot=whole.snapshot,
             clock=clock,
             actor=self.find_actor,

@@ -41,6 +41,7 @@ def test_half_a_command_changes_nothing(run: Run, words: tuple[str, ...]) -> Non
         (("--http", "--host", "192.0.2.1"), "--allow-remote"),
         (("--http", "--as", "claude"), "the token names the connection"),
         (("--http", "--host", "192.0.2.1", "--allow-remote"), "cannot be had"),
+        (("--http", "--port", "0", "--tools", "nonsense"), "--tools nonsense"),
         (("--port", "1"), "go with --http"),
         (("--allow-remote",), "go with --http"),
     ],

@@ -119,6 +119,9 @@ WAITING: tuple[str, ...] = ()
 """Rows that have no test yet. Take a row out of here when it gets one; it ends empty."""
 
 SCENARIOS: dict[str, str] = {
+    # roles
+    "roles: every write tool, role and policy of 7.4": "server/test_roles.py::test_each_write_by_each_role",
+    "roles: a flag that asks for more than the file grants is lowered": "server/test_roles.py::test_the_role_is_the_lower_of_what_is_asked_for_and_what_the_file_gives",
     # review
     "review: a second proposal folds": "services/test_review.py::test_a_second_edit_of_the_same_connection_goes_into_its_first",
     "review: another connection's draft is untouched": "services/test_review_machine.py::what_waits_is_in_the_inbox_and_nothing_else",

@@ -33,6 +33,7 @@ NAMED = {  # scenarios of section 11 by heading
     "signals": 13,
     "inferences": 7,
     "flashback": 3,
+    "roles": 2,
     "rules": 5,
     "guards": 3,
     "graph": 3,

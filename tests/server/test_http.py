@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -57,6 +59,21 @@ class Running:
         return self.kept.add(name, datetime.now(UTC)).secret
 
 
+def hold_a_stream(url: str, token: str) -> socket.socket:
+    address = urlsplit(url)
+    held = socket.create_connection((str(address.hostname), int(address.port or 0)), timeout=END_SECONDS)
+    lines = (
+        f"GET {address.path} HTTP/1.1",
+        f"Host: {address.netloc}",
+        f"Authorization: Bearer {token}",
+        "Accept: text/event-stream",
+        "MCP-Protocol-Version: 2025-11-25",
+    )
+    held.sendall("\r\n".join((*lines, "", "")).encode())
+    assert held.recv(12).startswith(b"HTTP/1.1 ")
+    return held
+
+
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     place = tmp_path_factory.mktemp("http")
@@ -78,6 +95,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         text=True,
         env=environment,
     )
+    held: socket.socket | None = None
     try:
         assert process.stderr is not None
         url = process.stderr.readline().rpartition(" ")[2].strip()
@@ -85,9 +103,12 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         server = Running(root, url, process, {}, environment)
         tokens = {name: server.add(name) for name in ("reading", "house-bot", "keeper", "stranger")}
         yield Running(root, url, process, tokens, environment)
+        held = hold_a_stream(url, tokens["keeper"])  # must not keep the process from ending
     finally:
         process.send_signal(signal.SIGTERM)
         assert 0 == process.wait(timeout=END_SECONDS)
+        if held is not None:
+            held.close()
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             stream.close()

@@ -26,6 +26,7 @@ from vault_memex.memory.connections import Connection
 from vault_memex.server.app import MemexServer, build_server
 from vault_memex.server.profiles import PROFILES
 from vault_memex.server.tools import ALL_TOOLS, find_callable, find_tools
+from vault_memex.services.requests import EditRequest
 from vault_memex.session import Session
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.scoped import ScopedCatalogue
@@ -89,7 +90,7 @@ READS: Mapping[str, list[dict[str, Any]]] = {
     ],
     "vocabulary": [{"kind": kind} for kind in ("all", "tags", "folders", "properties", "types")],
     "changes": [{"since": "2020-01-01"}, {"since": "2020-01-01", "ref": "Kiln"}, {"ref": "plain"}],
-    "status": [{}],
+    "status": [{}, {"view": "inbox", "max_chars": 2000}],
     "insights": [
         {"kind": "signals", "status": "all"},
         *({"kind": "signals", "id": number} for number in range(1, 8)),
@@ -162,6 +163,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
         "insight_decide",
         {"action": "mint", **mint, "title": "Inside", "summary": "x", "evidence": ["Kiln"]},
     )
+    revision = vault.snapshot().notes[f"{MARK} box/plain.md"].revision
+    whole_text = {
+        "ref": f"{MARK} box/plain.md",
+        "body": f"Other {MARK} text, long enough to stay.",
+        "if_revision": revision,
+    }
+    assert "Waiting for approval" in ask(everybody, "edit", whole_text)
     yield vault
     vault.close(patient=False)
 
@@ -194,7 +202,7 @@ def test_the_word_is_there_for_whoever_sees_all(whole: Vault) -> None:
         name for name, calls in READS.items() if not any(MARK in ask(all_of_it, name, call) for call in calls)
     }
 
-    assert {"status"} == silent
+    assert set() == silent
 
 
 @pytest.mark.parametrize("tool", sorted(READS))
@@ -356,3 +364,20 @@ def test_every_way_to_read_the_catalogue_is_narrowed_or_known_to_be_harmless() -
 
     assert public == narrowed | HARMLESS
     assert set() == narrowed & HARMLESS
+
+
+def test_what_is_proposed_for_a_note_that_was_moved_out_of_the_scope_is_not_shown(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "vault")
+    vault = open_vault(root, flags={"model": "none", "role": "owner", "connection": "owner"})
+    try:
+        vault.refresh()
+        guest = serve(vault, "Open")
+        ask(guest, "edit", {"ref": "Kiln", "patch": [{"append": "Proposed."}], "hold": True})
+        before = ask(guest, "status", {"view": "inbox"})
+        vault.editing.edit(EditRequest("Kiln", folder="Shut"))
+        after = ask(guest, "status", {"view": "inbox"})
+
+        assert "Open/Kiln.md" in before
+        assert "Kiln" not in after
+    finally:
+        vault.close(patient=False)

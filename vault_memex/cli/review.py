@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
             from vault_memex.cli.review_talk import talk
 
             return talk(vault, input)
-        found = find_waiting(vault.review, vault.files, vault.scope, MOST_SHOWN, MOST_CHARS)
+        found = find_waiting(vault.review, vault.files, vault.sight, MOST_SHOWN, MOST_CHARS)
     if options.json:
         print_json(found)
     else:

@@ -9,6 +9,7 @@ from pathlib import Path
 from vault_memex.cli.finding import find_vault
 from vault_memex.errors import InvalidArgument
 from vault_memex.server.http import PATH, Address, check_address, open_socket, run_http
+from vault_memex.server.tools import find_tools
 from vault_memex.session import ASKED
 from vault_memex.store.log import open_log
 from vault_memex.store.tokens import Tokens, find_token_file
@@ -32,6 +33,7 @@ def run(options: argparse.Namespace) -> int:
     cache = Path(options.cache_dir).expanduser() if options.cache_dir else None
     vault = open_vault(find_vault(options.vault), cache_dir=cache, flags=flags, default=ASKED)
     try:
+        find_tools(vault.config.tools, vault.config.role)  # a choice that makes no sense is told now
         tokens = Tokens(find_token_file(), vault.root)
         listening = open_socket(address)
     except BaseException:

@@ -36,6 +36,7 @@ from vault_memex.vault import Vault
 log = logging.getLogger(__name__)
 
 PATH = "/mcp"
+END_SECONDS = 2  # for answers under way; a stream that a client holds open does not keep the process
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 ANYWHERE = ("", "0.0.0.0", "::")  # noqa: S104 -- compared with, not bound to
 UNKNOWN_TOKEN = "Invalid or revoked token"  # noqa: S105
@@ -232,7 +233,14 @@ async def serve_http(vault: Vault, tokens: Tokens, address: Address, listening: 
     """Serve until a signal comes."""
     async with anyio.create_task_group() as tasks:
         door = Door(vault, tokens, address, tasks)
-        settings = uvicorn.Config(door, lifespan="off", log_level="warning", access_log=False, ws="none")
+        settings = uvicorn.Config(
+            door,
+            lifespan="off",
+            log_level="warning",
+            access_log=False,
+            ws="none",
+            timeout_graceful_shutdown=END_SECONDS,
+        )
         server = _Listening(settings)
 
         def stop() -> None:

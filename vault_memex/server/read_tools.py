@@ -199,7 +199,7 @@ def _changes(vault: Vault, a: ChangesArguments) -> Answer:
 def _status(vault: Vault, a: StatusArguments) -> Answer:
     answer = vault.status.check()
     if a.view == "inbox":
-        answer = replace(answer, inbox=find_waiting(vault.review, vault.files, vault.scope, a.limit, a.max_chars))
+        answer = replace(answer, inbox=find_waiting(vault.review, vault.files, vault.sight, a.limit, a.max_chars))
     return Answer(render_status(answer), answer)
 
 

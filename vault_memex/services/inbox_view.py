@@ -9,8 +9,8 @@ from vault_memex.core.text import find_safe_cut
 from vault_memex.errors import InvalidArgument, NotFound
 from vault_memex.memory.proposal_file import count_proposed, render_difference
 from vault_memex.memory.proposals import Proposal
-from vault_memex.memory.scope import Scope
 from vault_memex.services.review import Review
+from vault_memex.services.sight import Sight
 from vault_memex.store.files import VaultFiles
 
 MOST_SHOWN = 50
@@ -44,7 +44,7 @@ class InboxAnswer:
     notes: tuple[str, ...] = ()  # files that cannot be read
 
 
-def find_waiting(review: Review, files: VaultFiles, scope: Scope, limit: int, max_chars: int) -> InboxAnswer:
+def find_waiting(review: Review, files: VaultFiles, sight: Sight, limit: int, max_chars: int) -> InboxAnswer:
     """Return up to `limit` notes and as many proposals, each with up to `max_chars` of what is proposed.
 
     Only what concerns notes of the scope.
@@ -53,12 +53,12 @@ def find_waiting(review: Review, files: VaultFiles, scope: Scope, limit: int, ma
         raise InvalidArgument("limit", "limit is 1 or more, max_chars 0 or more.")
     limit, max_chars = min(limit, MOST_SHOWN), min(max_chars, MOST_CHARS)
     # The first numbers are the oldest; only for a scope does each file have to be read to know what it is about.
-    inbox, notes = review.find(limit if scope.is_whole else None), review.find_notes()
+    inbox, notes = review.find(limit if sight.is_whole else None), review.find_notes()
     rows = [_view_note(note, files, max_chars) for note in notes[:limit]]
-    proposals = [one for one in inbox.proposals if scope.holds(one.path)]
+    proposals = [one for one in inbox.proposals if sight.holds(one.path, one.note_id)]
     rows += [_view_proposal(one, max_chars) for one in proposals[:limit]]
-    count = len(review.inbox.find_paths()) if scope.is_whole else len(proposals)
-    return InboxAnswer(len(notes), count, tuple(rows), inbox.unreadable if scope.is_whole else ())
+    count = len(review.inbox.find_paths()) if sight.is_whole else len(proposals)
+    return InboxAnswer(len(notes), count, tuple(rows), inbox.unreadable if sight.is_whole else ())
 
 
 def _view_note(note: NoteRecord, files: VaultFiles, max_chars: int) -> WaitingRow:

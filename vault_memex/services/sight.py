@@ -1,4 +1,4 @@
-"""What of the signals and inferences a connection may be shown: those about notes of its scope alone."""
+"""What of the signals and inferences a connection may be shown: those about notes of its scope alone. The inbox too."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ class Sight:
 
     def shows_signal(self, row: SignalRow) -> bool:
         """Return whether all notes of a signal are in the scope."""
-        return self.is_whole or all(self._holds(ref.path, ref.note_id) for ref in row.notes)
+        return self.is_whole or all(self.holds(ref.path, ref.note_id) for ref in row.notes)
 
     def shows_inference(self, inference: Inference) -> bool:
         """Return whether all sources of an inference are in the scope."""
-        return self.is_whole or all(self._holds(one.path, one.note_id) for one in inference.evidence)
+        return self.is_whole or all(self.holds(one.path, one.note_id) for one in inference.evidence)
 
     def narrow(self, table: SignalTable) -> SignalTable:
         """Return the table with the signals that may be shown."""
         return table if self.is_whole else replace(table, rows=tuple(filter(self.shows_signal, table.rows)))
 
-    def _holds(self, path: str, number: int | None) -> bool:
+    def holds(self, path: str, number: int | None) -> bool:
+        """Return whether a note is in the scope: by its number, which follows a move, else by its path."""
         note = self.snapshot().by_id.get(number) if number is not None else None
         return self.scope.holds(note.path if note is not None else path)
