@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -143,6 +142,7 @@ def test_what_cannot_be_decided_is_said(run: Run, words: tuple[str, ...], said: 
 
 
 def test_at_a_terminal_it_asks(waiting: Vault) -> None:
+    pty = pytest.importorskip("pty")  # not on Windows
     waiting.close(patient=False)
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "vault_memex", "review", "--vault", str(waiting.root)]
