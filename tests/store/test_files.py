@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vault_memex.core.revision import revision_of
 from vault_memex.errors import FileBusy, VaultError
 from vault_memex.store.files import VaultFiles
-from vault_memex.store.names import file_name_for_title, find_name_fault, numbered_name
+from vault_memex.store.names import file_name_for_title, find_name_fault, is_named_after, numbered_name
 
 
 class Clock:
@@ -131,8 +131,9 @@ def test_settings_are_the_text_of_the_config_file_or_nothing(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("title", "name"),
     [
-        ("Plan", "Plan.md"), ('a/b\\c:d*e?f"g<h>i|j', "abcdefghij.md"), ("  spaced  out ", "spaced out.md"), ("", "untitled.md"),
-        ("???", "untitled.md"), ("...", "untitled.md"), (".hidden", "hidden.md"), ("con", "con_.md"), ("nul.txt", "nul_txt.md"),
+        ("Plan", "Plan.md"), ('a/b\\c:d*e?f"g<h>i|j', "a-b-c-d-e-f-g-h-i-j.md"), ("  spaced  out ", "spaced out.md"), ("", "untitled.md"),
+        ("TCP/IP", "TCP-IP.md"), ("Моя семья/родня", "Моя семья-родня.md"), ("What?", "What.md"), ("Meeting: plan", "Meeting plan.md"),
+        ("a::b", "a-b.md"), ("가/나", "가-나.md"), ("x / y", "x y.md"), ("a_/b", "a_b.md"), ("???", "untitled.md"), ("...", "untitled.md"), (".hidden", "hidden.md"), ("con", "con_.md"), ("nul.txt", "nul_txt.md"),
         ("회의록 #3 [초안]", "회의록 3 초안.md"), ("a\nb\tc", "a b c.md"), ("e\u0301", "é.md"), ("v1.", "v1.md"),
         ("x\u202ey", "xy.md"), ("가" * 100, "가" * 39 + ".md"), ("100%2e", "1002e.md"), ("git~1", "git~1_.md"),
     ],
@@ -149,6 +150,12 @@ def test_the_file_name_of_any_title_can_be_created_anywhere(title: str) -> None:
     assert len(name.encode("utf-8")) <= 121
     assert not PureWindowsPath(name).is_reserved()
     assert name.endswith(".md")
+
+
+def test_a_file_named_before_words_were_kept_apart_still_follows_its_title() -> None:
+    found = [is_named_after(name, "TCP/IP: how?") for name in ("TCP-IP how.md", "tcpip how.md", "TCP IP.md")]
+
+    assert [True, True, False] == found
 
 
 def test_numbered_names() -> None:

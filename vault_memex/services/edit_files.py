@@ -17,7 +17,7 @@ from vault_memex.services.relinking import Relinker
 from vault_memex.services.requests import EditRequest
 from vault_memex.services.save_plan import check_folder
 from vault_memex.store.files import FileText, VaultFiles
-from vault_memex.store.names import file_name_for_title
+from vault_memex.store.names import file_name_for_title, is_named_after
 
 
 class EditPlanner:
@@ -61,8 +61,7 @@ class EditPlanner:
         """Return the note's new path, or None when it stays."""
         folder = record.folder if request.folder is None else check_folder(self._files, request.folder)
         name = base_of(record.path)
-        followed = name_key(stem_of(name)) == name_key(stem_of(file_name_for_title(record.title)))
-        if retitled and request.title is not None and followed:
+        if retitled and request.title is not None and is_named_after(name, record.title):
             name = file_name_for_title(request.title)
         path = f"{folder}/{name}" if folder else name
         if path == record.path:

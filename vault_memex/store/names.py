@@ -14,6 +14,7 @@ _NOT_PORTABLE = frozenset('\\/:*?"<>|')
 _NOT_LINKABLE = frozenset("#^[]|")  # they break wikilinks
 _INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 _JOINERS = frozenset("\u200c\u200d")  # needed to write Persian, Hindi and some emoji
+_PARTING = re.compile(r"""(?<=[^\W_])[\\/:*?"<>|#^\[\]]+(?=[^\W_])""")
 _ENCODED = re.compile(r"%(2e|2f|5c|00)", re.IGNORECASE)
 _GIT_SHORT = re.compile(r"git~\d+$", re.IGNORECASE)
 
@@ -52,12 +53,13 @@ def twin_key(name: str) -> str:
 def file_name_for_title(title: str, extension: str = ".md") -> str:
     """Return the file name of a note with this title: what cannot be in a name is left out, at most 120 bytes.
 
+    Between two letters or digits it becomes a hyphen, so that words stay apart: `TCP/IP`, but `What?`.
     A title of which nothing is left becomes `untitled`. The caller adds ` (2)` when the name is taken, and
     keeps the title as an alias when it differs from the name.
     """
     kept = "".join(
         " " if c in "\t\r\n" else c
-        for c in unicodedata.normalize("NFC", title)
+        for c in _PARTING.sub("-", unicodedata.normalize("NFC", title))
         if c in "\t\r\n"
         or (
             c not in _NOT_PORTABLE
@@ -73,6 +75,13 @@ def file_name_for_title(title: str, extension: str = ".md") -> str:
     if PureWindowsPath(stem).is_reserved() or _GIT_SHORT.match(stem):
         stem = f"{stem}_" if "." not in stem else stem.replace(".", "_", 1)
     return stem + extension
+
+
+def is_named_after(name: str, title: str) -> bool:
+    """Whether a file has the name of a note with this title; what was left out without a hyphen is one too."""
+    plain = "".join(c for c in title if c not in _NOT_PORTABLE and c not in _NOT_LINKABLE)
+    names = {twin_key(file_name_for_title(wanted)) for wanted in (title, plain)}
+    return twin_key(name) in names
 
 
 def numbered_name(name: str, number: int) -> str:
