@@ -449,16 +449,20 @@ def test_the_record_that_is_one_too_many_against_a_plan_is_answered_with_that(th
     )
 
 
-def test_an_edit_is_answered_with_the_signal_about_its_note(thinking: ThinkingVault) -> None:
+def test_an_edit_is_answered_with_the_signal_about_its_note_unless_its_link_was_there_before(
+    thinking: ThinkingVault,
+) -> None:
     write_arc(thinking)
     thinking.write("Plan.md", "See [[Nowhere]].")
     numbers = {row.kind: row.number for row in thinking.signals()}
 
-    answer = thinking.vault.editing.edit(EditRequest("Plan", patch=parse_patch([{"append": "More."}])))
+    elsewhere = thinking.vault.editing.edit(EditRequest("Plan", patch=parse_patch([{"append": "More."}])))
+    answer = thinking.vault.editing.edit(EditRequest("Plan", patch=parse_patch([{"append": "See [[Far away]]."}])))
     other = thinking.vault.editing.edit(EditRequest("Journal/0", tags=("wrist",)))
 
+    assert None is elsewhere.signal_hint
     assert (
-        SignalHint("dangling_link", "'Plan' links to [[Nowhere]], which is not written yet.", 2)
+        SignalHint("dangling_link", "'Plan' links to [[Far away]], which is not written yet.", None)
         == answer.signal_hint
     )
     assert other.signal_hint is not None

@@ -288,10 +288,13 @@ def test_citing_notes_are_named_least_recently_changed_first_in_words_for_the_wr
     vault = both(folder)
     created = vault.editing.save(SaveRequest("Plan", "Paint it.", "state"))
     edited = vault.editing.edit(EditRequest("Plan", patch=parse_patch([{"append": "Blue."}])))
+    tagged = vault.editing.edit(EditRequest("Plan", tags=("boat",)))
+    renamed = vault.editing.edit(EditRequest("Plan", title="Paint plan"))
 
     assert (("Old.md", "New.md"), 2) == (created.cited_by, created.cited_by_total)
     assert "already a link in 2 notes" in created.citing_advice
     assert "cited this note before" in edited.citing_advice
+    assert [((), ""), ((), "")] == [(a.cited_by, a.citing_advice) for a in (tagged, renamed)]
 
 
 def test_an_edit_hints_only_at_what_it_brought_in(folder: Path, both: Opened) -> None:

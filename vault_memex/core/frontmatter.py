@@ -126,6 +126,12 @@ def split_fences(text: str) -> tuple[Span, Span] | None:
     return Span(start, closing.end()), Span(opening.end(), closing.start())
 
 
+def without_frontmatter(text: str) -> str:
+    """Return the body: what follows the block, or the whole text when there is none."""
+    fences = split_fences(text)
+    return text[fences[0].end :] if fences else text
+
+
 def split_frontmatter(text: str) -> Frontmatter:
     """Return the note's frontmatter: its place, and its properties or the reason why there are none."""
     return read_frontmatter(text).frontmatter

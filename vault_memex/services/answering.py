@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from vault_memex.core.diff import render_diff
+from vault_memex.core.frontmatter import without_frontmatter
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import name_key, render_line, stem_of
 from vault_memex.memory.hints import SimilarHint, WriteKind, find_citing, find_similar
@@ -75,6 +76,8 @@ class Answering:
             commit_error=applied.commit_error or None,
             notes=tuple(notes),
         )
+        if text is not None and not _changes_body(path, text, applied):
+            return answer  # what others say of it holds as it did
         return self.add_citing(answer, "edited" if before else "created", self.find_sources(path))
 
     def find_sources(self, path: str) -> list[NoteRecord]:
@@ -132,11 +135,12 @@ class Answering:
         return replace(
             answer,
             hints=self._find_hints(snapshot, note, after, before=before),
-            signal_hint=self._find_signal_hint(note, None),
+            signal_hint=self._find_signal_hint(note, None, before),
         )
 
-    def _find_signal_hint(self, note: NoteRecord, near: Near | None) -> SignalHint | None:
-        return self._signals.find_hint(note.path, near.hits if near is not None and near.measured else ())
+    def _find_signal_hint(self, note: NoteRecord, near: Near | None, before: str = "") -> SignalHint | None:
+        hits = near.hits if near is not None and near.measured else ()
+        return self._signals.find_hint(note.path, hits, before)
 
     def _find_hints(
         self,
@@ -177,7 +181,17 @@ class Answering:
         return find_similar(hits, snapshot.notes, note.path, self._thresholds())
 
 
-def _render_diff(path: str, before: str, applied: Applied) -> str:
+def _find_written(path: str, applied: Applied) -> str | None:
+    """Return the text of a note that was written; None where it was only moved or deleted."""
     result = next((f for f in applied.files if f.path == path), None)
-    after = result.data.decode("utf-8") if result and result.data else ""
+    return result.data.decode("utf-8") if result and result.data else None
+
+
+def _changes_body(path: str, before: str, applied: Applied) -> bool:
+    after = _find_written(path, applied)
+    return after is not None and without_frontmatter(before) != without_frontmatter(after)
+
+
+def _render_diff(path: str, before: str, applied: Applied) -> str:
+    after = _find_written(path, applied) or ""
     return render_diff(render_line(path), before, after)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from vault_memex.config import Config
+from vault_memex.core.markdown import parse_note
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import without_md
+from vault_memex.core.text import name_key, without_md
 from vault_memex.index.meaning import LONG_SECONDS, Meaning, MeaningUnavailable, NearAnswer, NearQuestion
 from vault_memex.memory.bursts import TagDays
 from vault_memex.memory.dangling import NameIndex, find_dangling_links
@@ -150,15 +151,18 @@ class Detecting:
 
     # -- about one note, while somebody waits for the answer to a write
 
-    def detect_about(self, note: NoteRecord, near: Sequence[tuple[str, float]] | None = None) -> Detection:
+    def detect_about(
+        self, note: NoteRecord, near: Sequence[tuple[str, float]] | None = None, before: str = ""
+    ) -> Detection:
         """Return the signals that a note just written may have made, without looking at the whole vault.
 
-        `near` are the notes near it, where the caller knows them. Threads are left to the next full run.
+        `near` are the notes near it, where the caller knows them; links that were in its text `before` are not
+        looked at. Threads are left to the next full run.
         """
         snapshot = self._snapshot()
         signals = [
             *self._find_bursts(note, snapshot),
-            *self._find_dangling(note, snapshot),
+            *self._find_dangling(note, snapshot, before),
             *self._find_overtaken(note, snapshot, near),
         ]
         return Detection(tuple(signals), frozenset())
@@ -174,12 +178,15 @@ class Detecting:
             found = list(self._tag_days.find_bursts(self._settings(), self.today(), note.tags))
         yield from (signal for signal in found if note.path in signal.notes)
 
-    def _find_dangling(self, note: NoteRecord, snapshot: Snapshot) -> list[Signal]:
+    def _find_dangling(self, note: NoteRecord, snapshot: Snapshot, before: str) -> list[Signal]:
         links = [
             Link(note.path, without_md(row.target))
             for row in self._catalogue.find_links(note.path)
             if row.path is None and row.target
         ]
+        if links and before:
+            known = {name_key(without_md(link.target)) for link in parse_note(before).links}
+            links = [link for link in links if name_key(link.target) not in known]
         if not links:
             return []
         with self._following:

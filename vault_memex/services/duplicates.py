@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vault_memex.core.frontmatter import split_fences
+from vault_memex.core.frontmatter import without_frontmatter
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.errors import DuplicateSuspected, MemexError
 from vault_memex.memory.duplicates import (
@@ -73,7 +73,8 @@ class Duplicates:
         certain = [d for d in found if d.kind == "certain" and self._is_borne_out(d, request, near, bodies)]
         if certain and not request.allow_duplicate:
             raise DuplicateSuspected(
-                f"Nothing was written: {', '.join(map(render_duplicate, certain))} says the same. "
+                f"Nothing was written: {', '.join(map(render_duplicate, certain))} "
+                f"{'says' if len(certain) == 1 else 'say'} the same. "
                 "Call `suggestion` to put what is new there, or send allow_duplicate: true to keep both.",
                 candidates=[_describe(duplicate) for duplicate in certain],
                 suggestion=_suggest_change(snapshot.notes[certain[0].path]),
@@ -96,8 +97,7 @@ class Duplicates:
                 text = self._files.read(path).text
             except MemexError:
                 continue  # deleted or unreadable this instant
-            fences = split_fences(text)
-            bodies[path] = text[fences[0].end :] if fences else text
+            bodies[path] = without_frontmatter(text)
         return bodies
 
 

@@ -219,10 +219,13 @@ class Signals:
 
     # -- after a write
 
-    def find_hint(self, path: str, near: Sequence[tuple[str, float]] | None = None) -> SignalHint | None:
+    def find_hint(
+        self, path: str, near: Sequence[tuple[str, float]] | None = None, before: str = ""
+    ) -> SignalHint | None:
         """Return the one new signal to offer after a write to a note; `near`: the notes near it, where known.
 
-        A signal that the write itself made is found too, except threads, which need a look at the whole vault.
+        Of links that lead nowhere only those are told that were not in its text `before`. A signal that the write
+        itself made is found too, except threads, which need a look at the whole vault.
         """
         snapshot = self._snapshot()
         note = snapshot.notes.get(path)
@@ -232,9 +235,11 @@ class Signals:
             table = self.read()[0].table
         except MemexError:  # the write is done, and this was only an offer
             return None
-        about: Detection = self._detecting.detect_about(note, near)
+        about: Detection = self._detecting.detect_about(note, near, before)
         merged = merge_signals(table, about, snapshot, self._detecting.today())
-        row = choose_hint(self._sight.narrow(merged), note)
+        reasons = {signal.reason for signal in about.signals}
+        told = tuple(row for row in merged.rows if row.kind != "dangling_link" or row.reason in reasons)
+        row = choose_hint(self._sight.narrow(replace(merged, rows=told)), note)
         if row is None:
             return None
         return SignalHint(row.kind, row.reason, row.number if row.number < table.following else None)
