@@ -279,7 +279,7 @@ async def test_a_save_is_answered_with_its_number_and_what_it_brought_in(call: C
 
 @pytest.mark.parametrize(
     ("title", "file"),
-    [("A/B: what?", "AB what.md"), ("...", "untitled.md"), ("가" * 60, f"{'가' * 39}.md"), ("Lids", "Lids.md")],
+    [("A/B: what?", "A-B what.md"), ("...", "untitled.md"), ("가" * 60, f"{'가' * 39}.md"), ("Lids", "Lids.md")],
     ids=["forbidden", "nothing left", "too long", "as it is"],
 )
 async def test_a_file_is_named_after_the_title_as_far_as_names_allow(
