@@ -199,6 +199,7 @@ class Vault(Foreground):
             self.detecting = Detecting(
                 config=self.config,
                 catalogue=self.catalogue,
+                trash=self.trash,
                 meaning=self.meaning,
                 distances=self.distances,
                 standing=self.standing,

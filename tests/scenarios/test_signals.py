@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -11,9 +12,13 @@ import pytest
 from tests.scenarios.conftest import KILN, WRIST, ThinkingVault, days_ago
 from vault_memex.core.patch import parse_patch
 from vault_memex.errors import InvalidArgument, NotFound, RoleRequired
+from vault_memex.memory.scope import Scope
 from vault_memex.memory.signals_file import SIGNALS_PATH
+from vault_memex.memory.triage import SignalTable
 from vault_memex.server.render import render_write
-from vault_memex.services.requests import EditRequest, SaveRequest, SignalHint, WriteAnswer
+from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest, SignalHint, WriteAnswer
+from vault_memex.services.sight import Sight
+from vault_memex.services.trashing import Trashing
 
 
 def write_arc(thinking: ThinkingVault, **links: str) -> None:
@@ -421,6 +426,30 @@ def test_a_slip_in_a_link_and_a_returning_tag_are_offered_at_once(thinking: Thin
     assert burst
     assert ("dangling_link", "tag_burst") == (slip.type, burst.type)
     assert "[[Boathouse]] is probably meant" in slip.reason
+
+
+def test_a_link_to_a_retired_note_says_how_to_restore_it_until_it_is_erased(thinking: ThinkingVault) -> None:
+    thinking.write("Home.md", "See [[Weekly review]].")
+    thinking.write("Weekly review.md", "Sundays.")
+    number = thinking.vault.editing.retire(RetireRequest("Weekly review", "not any more")).note_id
+
+    trashed = thinking.signals()
+    narrow = Sight(Scope(("Home.md",)), thinking.vault.snapshot).narrow(SignalTable(tuple(trashed)))
+    person = Trashing(
+        config=replace(thinking.vault.config, role="owner"),
+        trash=thinking.vault.trash,
+        editing=thinking.vault.editing,
+        numbering=thinking.vault.numbering,
+        clock=thinking.vault.clock,
+    )
+    person.purge(f"#{number}")
+    erased = thinking.signals()
+
+    start = "'Home' links to [[Weekly review]], which is"
+    restore = f"in the trash: `vault-memex trash restore {number}` brings it back."
+    assert [("trashed", f"{start} {restore}")] == [(row.detail, row.reason) for row in trashed]
+    assert [("forward", f"{start} not written yet.")] == [(row.detail, row.reason) for row in narrow.rows]
+    assert [("forward", f"{start} not written yet.")] == [(row.detail, row.reason) for row in erased]
 
 
 def test_what_was_dismissed_is_not_offered(thinking: ThinkingVault) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Protocol
 
 from vault_memex.core.snapshot import NoteRecord, Snapshot, find_title_keys
@@ -19,6 +20,9 @@ _EXAMPLES = frozenset(
         *("example", "example note", "sample", "placeholder", "test", "foo", "bar", "baz", "x", "xxx", "...", "…"),
     )
 )
+_IN_TRASH = "which is in the trash: `vault-memex trash restore {ref}` brings it back."
+_UNWRITTEN = "which is not written yet."
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _NUMBER = re.compile(r"#?[0-9]+")
 _MOST_EDITS = 2
 _LEAST_LENGTH = 4  # of a name that may be a slip
@@ -37,11 +41,15 @@ class UnresolvedLink(Protocol):
 
 
 def find_dangling_links(
-    snapshot: Snapshot, links: Iterable[UnresolvedLink], names: NameIndex | None = None
+    snapshot: Snapshot,
+    links: Iterable[UnresolvedLink],
+    names: NameIndex | None = None,
+    trashed: Mapping[str, str] = _NOTHING,
 ) -> Iterator[Signal]:
     """Yield one signal for each note and target, in order of both. `names` is the index of this snapshot, if made.
 
-    Rules are no source: they quote what not to write.
+    `trashed` are notes in the trash: by the key of a name, what to write to restore the note. Rules are no source:
+    they quote what not to write.
     """
     names = names or NameIndex(snapshot)
     seen: dict[tuple[str, str], str] = {}
@@ -51,27 +59,36 @@ def find_dangling_links(
         note = snapshot.notes.get(source)
         if note is None or note.layer == "rule" or not key:
             continue
-        kind, meant = _classify(note, key, names)
+        kind, meant = _classify(note, key, names, trashed)
         anchors = (tuple(f"{identity}|{key}" for identity in find_identities(note)),)
-        reason = _render_reason(note, target, kind, meant)
+        reason = _render_reason(note, target, kind, meant, trashed.get(key, ""))
         yield Signal("dangling_link", anchors, (source,), reason, kind, meant.path if meant else "")
 
 
-def _classify(note: NoteRecord, key: str, names: NameIndex) -> tuple[str, NoteRecord | None]:
+def _classify(
+    note: NoteRecord, key: str, names: NameIndex, trashed: Mapping[str, str]
+) -> tuple[str, NoteRecord | None]:
     if key in _EXAMPLES or _NUMBER.fullmatch(key) or is_project_file(note.path):
         return "placeholder", None
     if note.path.startswith("docs/") or "/docs/" in note.path:
         return "placeholder", None
+    if key in trashed:
+        return "trashed", None
     meant = names.find_alias(key) or names.find_nearest(key)
     return ("typo", meant) if meant else ("forward", None)
 
 
-def _render_reason(note: NoteRecord, target: str, kind: str, meant: NoteRecord | None) -> str:
+def _render_reason(note: NoteRecord, target: str, kind: str, meant: NoteRecord | None, trashed: str) -> str:
     if kind == "placeholder":
         return f"{note.title!r} links to [[{target}]], which looks like an example."
     if meant is not None:
         return f"{note.title!r} links to [[{target}]]; [[{stem_of(meant.path)}]] is probably meant."
-    return f"{note.title!r} links to [[{target}]], which is not written yet."
+    return f"{note.title!r} links to [[{target}]], {_IN_TRASH.format(ref=trashed) if trashed else _UNWRITTEN}"
+
+
+def hide_trash(reason: str) -> str:
+    """Return the reason of a link to a note in the trash for somebody who may not know that the note ever was."""
+    return f"{reason.rpartition(_IN_TRASH.partition('{')[0])[0]}{_UNWRITTEN}"
 
 
 class NameIndex:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date
+from types import MappingProxyType
 
 from vault_memex.core.snapshot import Snapshot
 from vault_memex.memory.amendments import Amendments
@@ -29,9 +30,11 @@ def detect_signals(
     amendments: Amendments,
     settings: SignalSettings,
     today: date,
+    trashed: Mapping[str, str] = MappingProxyType({}),
 ) -> Detection:
     """Return all signals, weightiest kind first. Without neighbours the kinds that need meaning are left out."""
-    signals = [*find_tag_bursts(snapshot, settings, today), *find_dangling_links(snapshot, unresolved)]
+    dangling = find_dangling_links(snapshot, unresolved, trashed=trashed)
+    signals = [*find_tag_bursts(snapshot, settings, today), *dangling]
     kinds: set[SignalKind] = {"tag_burst", "dangling_link"}
     if neighbours is not None:
         signals += find_hidden_arcs(snapshot, neighbours, linked, settings)

@@ -120,7 +120,7 @@ class Signal:
     anchors: tuple[tuple[str, ...], ...]  # what it may be known by, best first; each with its other spellings
     notes: tuple[str, ...]  # paths of the evidence, in the order to show
     reason: str  # one sentence
-    detail: str = ""  # of dangling_link: placeholder, typo, forward; else the tag it is about
+    detail: str = ""  # of dangling_link: placeholder, typo, trashed, forward; else the tag it is about
     suggestion: str = ""  # of a typo: the path of the note that was meant
 
     @property

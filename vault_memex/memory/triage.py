@@ -94,7 +94,8 @@ def merge_signals(table: SignalTable, detection: Detection, snapshot: Snapshot, 
         match = matches.get(place)
         if match is not None:
             signal, key = match
-            kept.append(replace(row, key=key, notes=_find_refs(signal, snapshot), reason=signal.reason))
+            refs = _find_refs(signal, snapshot)
+            kept.append(replace(row, key=key, notes=refs, reason=signal.reason, detail=signal.detail))
         elif row.status != "new" or row.kind not in detection.kinds:
             kept.append(row)
     known = {id(signal) for signal, _ in matches.values()}

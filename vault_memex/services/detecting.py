@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from zlib import crc32
 
 from vault_memex.config import Config
 from vault_memex.core.markdown import parse_note
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import name_key, without_md
+from vault_memex.core.text import name_key, stem_of, without_md
 from vault_memex.index.meaning import LONG_SECONDS, Meaning, MeaningUnavailable, NearAnswer, NearQuestion
 from vault_memex.memory.bursts import TagDays
 from vault_memex.memory.dangling import NameIndex, find_dangling_links
@@ -29,6 +31,7 @@ from vault_memex.memory.signals import (
 from vault_memex.services.distances import Distances
 from vault_memex.services.standing import Standing
 from vault_memex.store.catalogue import Catalogue
+from vault_memex.store.trash import Trash
 
 NEAR = 64  # notes around a new one among which a state may be that it overtakes
 MOST_STATES = 3
@@ -50,6 +53,7 @@ class Prepared:
 
     snapshot: Snapshot
     unresolved: tuple[Link, ...]
+    trashed: Mapping[str, str]  # by the key of a name, what to write to restore the note
     settings: SignalSettings
     today: date
     fingerprint: str  # equal: a run would find the same
@@ -71,6 +75,7 @@ class Detecting:
         *,
         config: Config,
         catalogue: Catalogue,
+        trash: Trash,
         meaning: Meaning,
         distances: Distances,
         standing: Standing,
@@ -79,6 +84,7 @@ class Detecting:
     ) -> None:
         self._config = config
         self._catalogue = catalogue
+        self._trash = trash
         self._meaning = meaning
         self._distances = distances
         self._standing = standing
@@ -94,7 +100,11 @@ class Detecting:
 
     def find_mark(self) -> str:
         """Return what tells cheaply that nothing at all happened since; another mark may still mean the same."""
-        return f"{self._catalogue.revision} {self.today()} {self._find_vectors()} {render_knobs(self._settings())}"
+        trash = crc32(repr(self._find_trashed()).encode())
+        return (
+            f"{self._catalogue.revision} {self.today()} {self._find_vectors()} {trash:x} "
+            f"{render_knobs(self._settings())}"
+        )
 
     def prepare(self) -> Prepared:
         """Return what a run would look at now."""
@@ -103,8 +113,11 @@ class Detecting:
             Link(source, group.target) for group in self._catalogue.find_unresolved() for source in group.sources
         )
         pairs = [(link.source, link.target) for link in unresolved]
-        fingerprint = build_fingerprint(snapshot, pairs, settings, self._find_vectors(), today)
-        return Prepared(snapshot, unresolved, settings, today, fingerprint)
+        trashed = self._find_trashed()
+        fingerprint = build_fingerprint(
+            snapshot, [*pairs, *trashed.items()], settings, self._find_vectors(), today
+        )
+        return Prepared(snapshot, unresolved, trashed, settings, today, fingerprint)
 
     def measure(self) -> None:
         """Have the distances between notes measured if that is due; without meaning they stay as they are."""
@@ -138,7 +151,16 @@ class Detecting:
             amendments=self._standing.find().amendments,
             settings=prepared.settings,
             today=prepared.today,
+            trashed=prepared.trashed,
         )
+
+    def _find_trashed(self) -> dict[str, str]:
+        """Return the names of notes in the trash, by key, with what to write to restore each; the latest counts."""
+        found = {}
+        for stone in self._trash.find_tombstones(waiting_only=True):
+            for name in (stone.title, stem_of(stone.path), without_md(stone.path)):
+                found[name_key(name)] = str(stone.id) if stone.id is not None else shlex.quote(stone.file)
+        return found
 
     def _settings(self) -> SignalSettings:
         return self._config.signals.with_calibration(self._distances.find())
@@ -194,7 +216,7 @@ class Detecting:
                 self._names = NameIndex(snapshot)
             else:
                 self._names.follow(snapshot)
-            return list(find_dangling_links(snapshot, links, self._names))
+            return list(find_dangling_links(snapshot, links, self._names, self._find_trashed()))
 
     def _find_overtaken(
         self, note: NoteRecord, snapshot: Snapshot, near: Sequence[tuple[str, float]] | None

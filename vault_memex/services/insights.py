@@ -52,7 +52,7 @@ class SignalView:
     found: str  # day
     notes: tuple[NoteName, ...]  # the evidence; at most eight, all of them for one signal
     notes_total: int
-    detail: str = ""  # of a dangling_link: typo, placeholder or forward; else the tag it is about
+    detail: str = ""  # of a dangling_link: typo, placeholder, trashed or forward; else the tag it is about
     until: str | None = None  # of a snoozed one: the day on which it is new again
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from vault_memex.core.snapshot import Snapshot
+from vault_memex.memory.dangling import hide_trash
 from vault_memex.memory.inferences import Inference
 from vault_memex.memory.scope import Scope
 from vault_memex.memory.triage import SignalRow, SignalTable
@@ -32,10 +33,16 @@ class Sight:
         return self.is_whole or all(self.holds(one.path, one.note_id) for one in inference.evidence)
 
     def narrow(self, table: SignalTable) -> SignalTable:
-        """Return the table with the signals that may be shown."""
-        return table if self.is_whole else replace(table, rows=tuple(filter(self.shows_signal, table.rows)))
+        """Return the table with the signals that may be shown, without what they say of the trash: it has no scope."""
+        if self.is_whole:
+            return table
+        return replace(table, rows=tuple(_hide_trash(row) for row in table.rows if self.shows_signal(row)))
 
     def holds(self, path: str, number: int | None) -> bool:
         """Return whether a note is in the scope: by its number, which follows a move, else by its path."""
         note = self.snapshot().by_id.get(number) if number is not None else None
         return self.scope.holds(note.path if note is not None else path)
+
+
+def _hide_trash(row: SignalRow) -> SignalRow:
+    return replace(row, reason=hide_trash(row.reason), detail="forward") if row.detail == "trashed" else row
