@@ -86,6 +86,7 @@ class Status:
 
     def check(self) -> StatusAnswer:
         """Return the state now."""
+        index = self._background.state()  # before the notes: an index that was ready has them all
         snapshot = self._snapshot()
         notes = snapshot.notes.values()
         rules = self._rules.find()
@@ -103,7 +104,7 @@ class Status:
             proposals=len(self._files.find_internal(INBOX_FOLDER)),
             revision=snapshot.revision,
             git=describe_git(self.git, self._config),
-            index=self._background.state(),
+            index=index,
             meaning=self.check_meaning(),
             rules=sum(rule.in_force for rule in rules.rules),
             rules_not_in_force=tuple(rule.path for rule in rules.rules if not rule.in_force)[:MOST_RULES],
