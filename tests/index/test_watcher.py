@@ -497,3 +497,15 @@ def test_a_catalogue_deleted_under_the_watcher_is_filled_again_and_not_taken_for
     assert not watched.vault.catalogue.is_complete()
     wait_until(watched.vault.catalogue.is_complete)
     assert before == dump(watched.vault.cache)
+
+
+def test_the_end_of_the_watching_is_no_error_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    observer = VaultObserver(tmp_path, (), Hints(0.1, time.monotonic, lambda: None))
+    observer.start()
+    observer.stop()
+    logger = logging.getLogger("watchdog.observers.inotify")
+
+    logger.error("InotifyEmitter.queue_events() called when the thread is inactive")
+    logger.error("something else")
+
+    assert ["something else"] == [r.getMessage() for r in caplog.records if r.name == logger.name]

@@ -21,6 +21,7 @@ _REMOTE = frozenset(
     ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "drvfs", "vboxsf", "prl_fs", "afs", "ceph", "davfs")
 )
 _INOTIFY_LOGGER = "watchdog.observers.inotify_c"
+_EMITTER_LOGGER = "watchdog.observers.inotify"
 
 
 class VaultObserver:
@@ -92,6 +93,11 @@ class _OverflowListener(logging.Handler):
         self._hints.mark_scan()
 
 
+def _is_no_farewell(record: logging.LogRecord) -> bool:
+    """Whether a record says more than that a thread met its end, which `stop` asked for and `is_dead` looks for."""
+    return "called when the thread is inactive" not in record.getMessage()
+
+
 def _open_observer(root: str, ignore: tuple[str, ...], hints: Hints) -> BaseObserver:
     from watchdog import events
     from watchdog.observers import Observer
@@ -118,6 +124,7 @@ def _open_observer(root: str, ignore: tuple[str, ...], hints: Hints) -> BaseObse
     # Folders made quickly inside each other are registered twice, harmlessly; a warning is all that says so, and
     # where warnings are errors it would end the thread.
     warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
+    logging.getLogger(_EMITTER_LOGGER).addFilter(_is_no_farewell)  # once, however often it is added
     observer = Observer()
     if type(observer).__module__ != "watchdog.observers.inotify":
         wanted.append(events.FileModifiedEvent)  # where no event tells that a file was closed
