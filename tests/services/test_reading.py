@@ -136,3 +136,23 @@ def test_an_unknown_title_names_near_ones(sample: Path, opening: OpenVault) -> N
         opening(sample).reading.get("Boathuse renovation", ReadRequest())
 
     assert "Projects/Boathouse renovation.md" in caught.value.fields["candidates"]
+
+
+def test_a_name_that_a_file_had_before_it_was_renamed_outside_leads_to_it_by_its_heading(
+    folder: Path, opening: OpenVault
+) -> None:
+    (folder / "Baking at home.md").write_text("# Rye bread\n\nKnead.\n", encoding="utf-8")
+    (folder / "Other.md").write_text("# Other\n\n## Rye bread\n\nNo.\n", encoding="utf-8")
+
+    with pytest.raises(NotFound, match="With that heading: Baking at home") as caught:
+        opening(folder).reading.get("rye bread", ReadRequest())
+
+    assert ["Baking at home.md"] == caught.value.fields["candidates"]
+
+
+def test_the_values_of_type_are_among_the_properties(folder: Path, opening: OpenVault) -> None:
+    (folder / "Piet.md").write_text("---\ntype: person\nsummary: A sailor\n---\nHe sails.\n", encoding="utf-8")
+
+    found = opening(folder).vocabulary.list("properties", limit=10).properties
+
+    assert [("type", 1)] == [(row.name, row.notes) for row in found]

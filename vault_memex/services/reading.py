@@ -11,7 +11,7 @@ from vault_memex.core.note import ParsedNote, PropertyValue
 from vault_memex.core.refs import find_near_names, parse_ref, resolve_ref
 from vault_memex.core.sections import build_sections, resolve_section
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import BOM, base_of, find_safe_cut, name_key
+from vault_memex.core.text import BOM, base_of, find_safe_cut, name_key, render_line
 from vault_memex.errors import IndexUnusable, InvalidArgument, MemexError, NotFound, TooLarge
 from vault_memex.index.document import find_indexed_text
 from vault_memex.index.indexer import Indexer
@@ -25,6 +25,7 @@ DEFAULT_MAX_CHARS = 20_000
 OUTLINE_FROM = 4_000  # code points; longer bodies come with their outline
 MAX_REFS = 10
 MAX_LINKS = 40
+_NEAR = 5  # named
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class Reading:
         except NotFound as missing:
             found = self._find_unindexed(ref, missing)
             if found is None:
-                raise
+                raise self._with_headings(ref, missing) from None
             return (*found, ())
         others = tuple(n.path for n in resolved.same_title)
         try:
@@ -135,6 +136,17 @@ class Reading:
             fresh = self._snapshot().notes.get(resolved.note.path)
             return fresh or resolved.note, file, others
         return resolved.note, file, others
+
+    def _with_headings(self, ref: str, missing: NotFound) -> NotFound:
+        """Return the error with the notes that begin with the name as a heading: their file may have had it before."""
+        notes, key = self._snapshot().notes, name_key(parse_ref(ref))
+        headed = [path for path, heading in self._catalogue.load_first_headings() if name_key(heading) == key]
+        headed = [path for path in headed if path in notes][:_NEAR]
+        if not headed:
+            return missing
+        listed = ", ".join(map(render_line, headed))
+        near = [path for path in missing.fields["candidates"] if path not in headed]
+        return NotFound(f"No note {ref!r}. With that heading: {listed}.", [*headed, *near])
 
     def _find_unindexed(self, ref: str, missing: NotFound) -> tuple[NoteRecord, FileText] | None:
         bare = parse_ref(ref)

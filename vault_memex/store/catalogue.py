@@ -251,6 +251,11 @@ class Catalogue:
         with self._reading() as db:
             return passages.find_notes(db, hashes)
 
+    def load_first_headings(self) -> list[tuple[str, str]]:
+        """Return (path, heading) of the notes that begin with a heading, by path."""
+        with self._reading() as db:
+            return passages.load_first_headings(db)
+
     def find_passages(self, path: str) -> tuple[PassageRow, ...]:
         """Return the passages of a note in their order."""
         with self._reading() as db:

@@ -119,3 +119,11 @@ def _batches(values: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 def _build_row(row: tuple[bytes, str, int, str, int, int, int]) -> PassageRow:
     value, path, ordinal, heading_path, *rest = row
     return PassageRow(value.hex(), path, ordinal, tuple(json.loads(heading_path)), *rest)
+
+
+def load_first_headings(db: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Return (path, heading) of the notes that begin with a heading, by path."""
+    return db.execute(
+        "SELECT path, json_extract(heading_path, '$[0]') FROM passages JOIN files ON files.id = note"
+        " WHERE ordinal = 0 AND heading_path != '[]' ORDER BY path"
+    ).fetchall()

@@ -85,6 +85,10 @@ class ScopedCatalogue(Catalogue):
         """Return the paths of the scope's files that are not notes, sorted."""
         return tuple(filter(self._holds, super().find_attachments()))
 
+    def load_first_headings(self) -> list[tuple[str, str]]:
+        """Return (path, heading) of the notes of the scope that begin with a heading, by path."""
+        return [row for row in super().load_first_headings() if self._holds(row[0])]
+
     def load_graphs(self, paths: Iterable[str] | None = None) -> dict[str, str]:
         """Return what entities of the scope say to the knowledge graph, by path."""
         return {path: text for path, text in super().load_graphs(paths).items() if self._holds(path)}
