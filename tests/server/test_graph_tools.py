@@ -153,6 +153,19 @@ async def test_a_fault_is_named_and_nothing_is_written(call: Call, arguments: di
     assert 2 == (await call("graph")).structured_content["total"]
 
 
+async def test_a_relation_to_an_ordinary_note_is_answered_with_how_it_becomes_an_entity(
+    call: Call, folder: Path
+) -> None:
+    await call("graph_edit", **START)
+    await call("save", title="Piet", body="A sailor.", layer="state")
+
+    note = await call("graph_edit", relations=[{"from": "Ada", "type": "knows", "to": "Piet"}])
+    nobody = await call("graph_edit", relations=[{"from": "Ada", "type": "knows", "to": "Bob"}])
+
+    assert "Entity with name Piet not found. Piet.md is an ordinary note: give it the property" in text_of(note)
+    assert "Entity with name Bob not found. Create it in `entities`" in text_of(nobody)
+
+
 async def test_a_name_that_is_no_entity_is_related_when_told(call: Call) -> None:
     await call("graph_edit", **START)
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from vault_memex.core.text import name_key
-from vault_memex.errors import InvalidArgument
+from vault_memex.core.text import name_key, render_line
+from vault_memex.errors import InvalidArgument, NotFound
 from vault_memex.memory.knowledge import Observation
 from vault_memex.memory.knowledge_graph import (
     Entity,
@@ -170,9 +170,25 @@ def _suggest(vault: Vault, name: str) -> str:
 
 def _graph_edit(vault: Vault, a: GraphEditArguments) -> Answer:
     edit = parse_edit(a)
-    done = vault.knowledge.edit(edit)
+    try:
+        done = vault.knowledge.edit(edit)
+    except NotFound as error:
+        raise NotFound(f"{error.message}.{_find_next_step(vault, edit)}", error.fields["candidates"]) from None
     answer = _view_edit(done)
     return Answer(render_edit(answer), answer)
+
+
+def _find_next_step(vault: Vault, edit: GraphEdit) -> str:
+    """Return what to do about the first name that is no entity, as sentences with a space before."""
+    made = {entity.name for entity in edit.entities}
+    named = [one.name for one in edit.observations]
+    named += [end for r in edit.relations for end in (r.triple.source, r.triple.target)]
+    name = next((n for n in named if n not in made and not vault.knowledge.view.has_entity(n)), None)
+    notes = vault.snapshot().by_title_key.get(name_key(name), ()) if name is not None else ()
+    if notes:
+        path = render_line(notes[0].path)
+        return f" {path} is an ordinary note: give it the property `entity_type` with `edit`, and it is an entity."
+    return " Create it in `entities`, or send allow_dangling: true to relate to what is not there yet."
 
 
 def parse_edit(a: GraphEditArguments) -> GraphEdit:
