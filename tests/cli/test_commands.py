@@ -85,6 +85,24 @@ def test_search_says_with_its_status_that_nothing_matches(run: Run) -> None:
     assert ran.out.startswith("No note matches.\nNowhere in the vault: quasar.\n")
 
 
+def test_filters_that_leave_no_note_are_named_as_the_cause(run: Run) -> None:
+    assert "Searched none of 49 notes (the filters leave none)." in run("search", "kiln", "--tag", "nosuchtag").out
+
+
+@pytest.mark.parametrize("value", [">2", ">=2", "<2"])
+def test_a_comparison_written_with_its_sign_is_answered_with_the_operators(run: Run, value: str) -> None:
+    ran = run("search", "kiln", "--property", f"priority={value}")
+
+    assert "a comparison is written priority={$gt: 2}" in ran.err
+
+
+def test_the_first_look_for_signals_says_what_takes_its_time(run: Run) -> None:
+    first, second = run("insights"), run("insights")
+
+    assert "the first time takes some seconds" in first.err
+    assert "" == second.err
+
+
 def test_brackets_of_notes_are_printed_as_they_stand(run: Run, sample: Path) -> None:
     (sample / "Odd.md").write_text("- [x] zorb done\n- [/] half\n- [bold]not bold[/]\n", encoding="utf-8")
 

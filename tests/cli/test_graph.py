@@ -129,9 +129,11 @@ def test_a_type_that_no_entity_has_is_answered_with_those_there_are(
 ) -> None:
     assert 1 == _show(sample, "--type", "robot")
 
-    assert (
-        "No note matches. The vault has 49. Its entities: person 4, organization 1.\n" == capsys.readouterr().out
+    said = (
+        "No note matches. The vault has 49. --type looks at the property `entity_type`. "
+        "Its entities: person 4, organization 1.\n"
     )
+    assert said == capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("there", "said"), [(True, ""), (False, "No web browser was found here.")])

@@ -31,7 +31,8 @@ def run(options: argparse.Namespace) -> int:
         types = count_types(vault.snapshot().notes.values()) if options.type else ()
     if not picture.notes:
         known = f" Its entities: {', '.join(f'{row.name} {row.notes}' for row in types)}." if types else ""
-        print(f"No note matches. The vault has {picture.notes_total}.{known}")
+        meant = " --type looks at the property `entity_type`." if options.type else ""
+        print(f"No note matches. The vault has {picture.notes_total}.{meant}{known}")
         return 1
     page = render_page(picture, name, _describe_filters(options)).encode("utf-8", "replace")
     _write_out(out, page)

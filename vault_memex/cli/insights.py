@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 
 from vault_memex.cli.opening import opened
@@ -27,6 +28,8 @@ def run(options: argparse.Namespace) -> int:
     action = next((name for name in ("dismiss", "reopen", "archive") if getattr(options, name)), None)
     action = "snooze" if options.snooze is not None else action
     with opened(options) as vault:
+        if action is None and vault.signals.read()[1] is None:
+            print("Reading the vault and looking for signals: the first time takes some seconds.", file=sys.stderr)
         vault.refresh()
         if action is not None:
             return _decide(vault, options, action)

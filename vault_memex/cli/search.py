@@ -85,6 +85,11 @@ def _parse_properties(given: list[str]) -> dict[str, PropertyValue]:
         name, sign, value = item.partition("=")
         if not sign:
             raise InvalidArgument("property", f"--property {item}: write KEY=VALUE, for example status=active.")
+        if value.startswith((">", "<")):
+            raise InvalidArgument(
+                "property",
+                f"--property {item}: a comparison is written {name}={{$gt: 2}}, $gte, $lt or $lte; text in quotes.",
+            )
         block = split_frontmatter(f"---\nvalue: {value}\n---\n")
         if block.error or set(block.properties) != {"value"}:
             raise InvalidArgument("property", f"--property {item}: {value!r} is no YAML value. Put it in quotes.")

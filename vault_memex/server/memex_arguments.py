@@ -74,7 +74,9 @@ class UpdateNote(Arguments):
     content: str = Field("", description="The whole new text. Read the note first and keep what stays true.")
     tags: list[str] = Field([], description="The whole new list of tags.")
     if_revision: str = Field("", description="The revision you read; else the one last shown to you.")
-    allow_shrink: bool = Field(False, description="Needed when the note would lose more than half its text.")
+    allow_shrink: bool = Field(
+        False, description="Needed when a note of 200 characters or more would lose over half."
+    )
 
 
 class DeleteNote(Arguments):

@@ -81,7 +81,9 @@ class EditArguments(WriteArguments):
     summary: str = Field("", description="A new summary.")
     layer: Literal["", "past", "state", "rule"] = ""
     if_revision: str = Field("", description="The revision you read; refused when the note changed since.")
-    allow_shrink: bool = Field(False, description="Needed when the note would lose more than half its text.")
+    allow_shrink: bool = Field(
+        False, description="Needed when a note of 200 characters or more would lose over half."
+    )
     comment: str = Field(
         "",
         description="Why, for the person who decides. Alone: report that something is outdated; nothing changes.",

@@ -20,7 +20,7 @@ from vault_memex.index.meaning import PATIENCE_SECONDS
 from vault_memex.memory.pack_text import Frame, fit_remarks, measure_frame, measure_note
 from vault_memex.memory.packing import Bounds, NoteToPack, Pack, Section, build_pack, order_for_reading
 from vault_memex.services.retrieval import Retrieval
-from vault_memex.services.searches import Candidates, SearchRequest
+from vault_memex.services.searches import Candidates, SearchRequest, render_searched
 from vault_memex.services.standing import Standings
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
@@ -183,8 +183,8 @@ def _describe(found: Candidates) -> Iterator[str]:
     how = "by words" if found.unavailable or found.query.exact else "by words and meaning"
     if not found.ranked:
         yield (
-            f"Searched {len(found.records)} of {found.notes} notes {how}. This does not prove absence: try other words "
-            "or fewer filters."
+            f"Searched {render_searched(len(found.records), found.notes)} {how}. This does not prove absence: try "
+            "other words or fewer filters."
         )
     elif not any(note.path in (found.strong or {}) for note in found.ranked):
         yield f"Nothing matches strongly (searched {how}); what is shown may be about something else."

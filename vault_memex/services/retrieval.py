@@ -27,6 +27,7 @@ from vault_memex.services.searches import (
     WaitFlashbacks,
     check_request,
     find_advice,
+    render_searched,
 )
 from vault_memex.services.standing import Standing, Standings
 from vault_memex.store.catalogue import Catalogue
@@ -118,7 +119,7 @@ class Retrieval:
             missing_words=found.missing_words,
             semantic_search_unavailable=found.unavailable,
             indexing=found.indexing,
-            searched="" if ranked else f"{len(found.records)} of {found.notes} notes",
+            searched="" if ranked else render_searched(len(found.records), found.notes),
             flashbacks=wait_flashbacks(),
             notes=tuple(find_advice(request, limit, len(ranked), is_cut=found.is_cut)),
         )

@@ -108,6 +108,11 @@ class SearchAnswer:
         return [*said, *self.notes]
 
 
+def render_searched(looked_at: int, notes: int) -> str:
+    """Return how many notes were searched, as words."""
+    return f"{looked_at} of {notes} notes" if looked_at else f"none of {notes} notes (the filters leave none)"
+
+
 def check_request(request: SearchRequest, query: Query) -> None:
     """Raise InvalidArgument for what cannot be searched for; it names the argument."""
     if len(request.query) > LONGEST_QUERY:

@@ -112,12 +112,12 @@ def count_folders(notes: Iterable[NoteRecord]) -> tuple[FolderRow, ...]:
 
 
 def count_properties(notes: Iterable[NoteRecord]) -> tuple[PropertyRow, ...]:
-    """Return properties that are not reserved, by count, then name; list items are counted singly."""
+    """Return properties that are not reserved, and `type`, by count, then name; list items are counted singly."""
     notes_with: Counter[str] = Counter()
     values: dict[str, Counter[str]] = defaultdict(Counter)
     types: dict[str, Counter[str]] = defaultdict(Counter)
     for note in notes:
-        own = {k: v for k, v in note.properties.items() if k not in RESERVED_PROPERTIES}
+        own = {k: v for k, v in note.properties.items() if k == "type" or k not in RESERVED_PROPERTIES}
         for name, value in _flat(own):
             items = value if isinstance(value, list) else [value]
             notes_with[name] += 1
