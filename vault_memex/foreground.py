@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from vault_memex.index.background import Background
@@ -13,6 +15,8 @@ from vault_memex.services.numbering import Numbering
 from vault_memex.services.times import learn_times
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
+from vault_memex.store.journal import render_moment
+from vault_memex.store.setup_commit import commit_setup
 from vault_memex.store.transaction import Transactor
 
 
@@ -22,6 +26,7 @@ class Foreground:
     root: Path
     cache: Path
     files: VaultFiles
+    clock: Callable[[], datetime]
     catalogue: Catalogue
     meaning: Meaning
     indexer: Indexer
@@ -62,6 +67,9 @@ class Foreground:
     def init(self, settings: str) -> list[str]:
         """Write settings where there are none, index, and number all notes; return what was done."""
         made = self.editing.write_settings(settings)
+        if made:
+            said = commit_setup(self.files, self.transactor.stores.queue, render_moment(self.clock()))
+            made += [said] if said else []
         self.refresh()
         numbered = self.number_notes()
         return [*made, f"numbered {numbered} notes in .memex/ids.tsv"] if numbered else made

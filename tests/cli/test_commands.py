@@ -193,6 +193,35 @@ def test_a_folder_inside_the_vault_is_enough(run: Run, sample: Path, monkeypatch
     assert "vault: vault · " in run("status").out
 
 
+@pytest.mark.parametrize(
+    ("environment", "said", "log"),
+    [
+        ("auto", "committed: Set up vault-memex", "Set up vault-memex"),
+        ("off", "git add .memex/config.toml .memex/.gitattributes .memex/.gitignore", ""),
+    ],
+)
+def test_init_commits_its_files_alone_or_says_what_to_add(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environment: str, said: str, log: str
+) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    (folder / "Note.md").write_text("Mine, and not to be committed.\n", encoding="utf-8")
+    git(folder, "init", "-q")
+    monkeypatch.setenv("VAULT_MEMEX_COMMIT", environment)
+
+    ran = run("init", str(folder))
+
+    assert said in ran.out
+    assert log == git(folder, "log", "--all", "--format=%s")
+    names = {".memex/.gitattributes", ".memex/.gitignore", ".memex/config.toml"} if log else set()
+    assert names == set(git(folder, "ls-files").split())
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 def test_init_says_what_it_made_and_how_to_connect(run: Run, sample: Path) -> None:
     ran = run("init", str(sample))
 
