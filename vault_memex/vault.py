@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from vault_memex import __version__
 from vault_memex.config import Config, parse_config
 from vault_memex.core.snapshot import Snapshot
+from vault_memex.errors import MemexError
 from vault_memex.foreground import Foreground
 from vault_memex.index.background import Background
 from vault_memex.index.fingerprint import find_fingerprint
@@ -338,6 +340,10 @@ class Vault(Foreground):
 
         `graph` says that the knowledge graph is going to be asked for.
         """
+        if self.transactor.pending.is_interrupted:  # half a change is nothing to answer from
+            with suppress(MemexError):  # another process is long at work; the first pass tries again
+                self.transactor.recover()
+            delay = 0.0
         self.background.start(delay)
         self.knowledge.start(delay, wanted=graph)
         if self.whole.config.role != "reader":

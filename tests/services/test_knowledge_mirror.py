@@ -158,6 +158,19 @@ def test_the_path_is_relative_to_the_vault_and_never_a_note(tmp_path: Path) -> N
         find_memory_file(tmp_path, {"MEMORY_FILE_PATH": "m.md"})
 
 
+@pytest.mark.parametrize(
+    "named", [".memex/config.toml", "_memex/trash/x.json", "a/../_MEMEX/x.json", "a/.git/x.json"]
+)
+def test_the_path_is_none_of_the_files_of_a_program(tmp_path: Path, named: str) -> None:
+    with pytest.raises(InvalidArgument, match="own files"):
+        find_memory_file(tmp_path, {"MEMORY_FILE_PATH": named})
+
+
+def test_the_path_is_of_a_home_that_exists(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match="Write the whole path"):
+        find_memory_file(tmp_path, {"MEMORY_FILE_PATH": "~nosuchuser/x.json"})
+
+
 def test_the_single_object_of_early_versions_is_read() -> None:
     old = {
         "entities": [{"name": "Ada", "entityType": "person", "observations": ["tea"]}, {"name": 1}],

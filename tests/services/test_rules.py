@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from datetime import UTC, datetime
@@ -238,6 +239,29 @@ def test_kept_rules_that_cannot_be_read_are_put_together_anew(sample: Path, open
         (vault.cache / "rules.json").write_text(text, encoding="utf-8")
         assert kept(vault) is None
     assert "### Say where it comes from" in vault.rules.tell()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"notes": [1]}, {"texts": []}, {"texts": {"hook": 5, "text": ""}}, {"texts": {"hook": "\udcff", "text": ""}}],
+)
+def test_kept_rules_of_another_form_are_put_together_anew(
+    sample: Path, opening: OpenVault, damage: dict[str, object]
+) -> None:
+    vault = opening(sample)
+    keep(vault)
+    file = vault.cache / "rules.json"
+    file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), **damage}), encoding="utf-8")
+
+    assert kept(vault) is None
+
+
+def test_kept_rules_that_nest_without_end_are_put_together_anew(sample: Path, opening: OpenVault) -> None:
+    vault = opening(sample)
+    keep(vault)
+    (vault.cache / "rules.json").write_text("[" * 100_000, encoding="utf-8")
+
+    assert kept(vault) is None
 
 
 def test_while_the_index_is_made_anew_the_kept_rules_are_told_if_their_files_are_the_same(

@@ -25,6 +25,7 @@ from vault_memex.memory.knowledge_graph import (
     find_entities,
     find_relations,
 )
+from vault_memex.server.lines import LONGEST_NAME, cut
 from vault_memex.server.tool import MOST_FAULTS, Answer, Arguments, ToolSpec
 from vault_memex.services.knowledge_requests import GraphEdit, GraphEdited, Observed
 from vault_memex.vault import Vault
@@ -175,7 +176,7 @@ def _answer_deleted(kind: str, total: int, not_found: Sequence[str], done: Graph
     """Return the reference's sentence; another one when something was not there or may not be changed."""
     message = f"{kind[:1].upper()}{kind[1:]} deleted successfully"
     if not_found:
-        named = ", ".join(map(render_line, not_found[:MOST_NAMED]))
+        named = ", ".join(render_line(cut(name, LONGEST_NAME)) for name in not_found[:MOST_NAMED])
         more = f" and {len(not_found) - MOST_NAMED} more" if len(not_found) > MOST_NAMED else ""
         message = f"Deleted {total - len(not_found)} of {total} {kind}. Not found: {named}{more}"
     if done.kept_notes:

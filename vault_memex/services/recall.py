@@ -14,13 +14,13 @@ from vault_memex.core.markdown import parse_note
 from vault_memex.core.match import MOST_SCANNED, count_words
 from vault_memex.core.ranking import Ranked
 from vault_memex.core.snapshot import NoteRecord
-from vault_memex.core.text import Span
+from vault_memex.core.text import Span, shorten
 from vault_memex.errors import InvalidArgument, MemexError
 from vault_memex.index.meaning import PATIENCE_SECONDS
 from vault_memex.memory.pack_text import Frame, fit_remarks, measure_frame, measure_note
 from vault_memex.memory.packing import Bounds, NoteToPack, Pack, Section, build_pack, order_for_reading
 from vault_memex.services.retrieval import Retrieval
-from vault_memex.services.searches import Candidates, SearchRequest, render_searched
+from vault_memex.services.searches import LONGEST_SAID, Candidates, SearchRequest, render_searched
 from vault_memex.services.standing import Standings
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
@@ -191,9 +191,9 @@ def _describe(found: Candidates) -> Iterator[str]:
     if found.unavailable:
         yield f"Words only: {found.unavailable}"
     if found.missing_words:
-        yield f"Nowhere in the vault: {', '.join(found.missing_words)}."
+        yield f"Nowhere in the vault: {shorten(', '.join(found.missing_words), LONGEST_SAID)}."
     if found.unknown_folder:
-        yield f"There is no folder {found.unknown_folder!r}; see vocabulary."
+        yield f"There is no folder {shorten(found.unknown_folder, LONGEST_SAID)!r}; see vocabulary."
     if found.indexing:
         yield found.indexing
 

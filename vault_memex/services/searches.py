@@ -10,6 +10,7 @@ from vault_memex.core.expression import Query
 from vault_memex.core.filters import Filters
 from vault_memex.core.ranking import Ranked
 from vault_memex.core.snapshot import NoteRecord
+from vault_memex.core.text import shorten
 from vault_memex.errors import InvalidArgument
 from vault_memex.index.meaning import PATIENCE_SECONDS
 from vault_memex.memory.flashbacks import Flashback
@@ -20,6 +21,7 @@ WaitFlashbacks = Callable[[], tuple[Flashback, ...]]
 Mode = Literal["hybrid", "exact", "strict"]
 
 LONGEST_QUERY = 2_048
+LONGEST_SAID = 2_048  # code points of what was asked for, where an answer repeats it
 MOST_ROWS: Mapping[Mode, int] = {"hybrid": 25, "exact": 25, "strict": 50}
 ORDERS = ("relevance", "updated_desc", "updated_asc", "created_desc", "created_asc")
 
@@ -94,11 +96,13 @@ class SearchAnswer:
                 "that the answer is unverified."
             )
         if self.missing_words:
-            said.append(f"Nowhere in the vault: {', '.join(self.missing_words)}.")
+            said.append(f"Nowhere in the vault: {shorten(', '.join(self.missing_words), LONGEST_SAID)}.")
         if self.unknown_tags:
-            said.append(f"No note has the tag {', '.join(self.unknown_tags)}; see vocabulary.")
+            said.append(
+                f"No note has the tag {shorten(', '.join(self.unknown_tags), LONGEST_SAID)}; see vocabulary."
+            )
         if self.unknown_folder:
-            said.append(f"There is no folder {self.unknown_folder!r}; see vocabulary.")
+            said.append(f"There is no folder {shorten(self.unknown_folder, LONGEST_SAID)!r}; see vocabulary.")
         if self.semantic_search_unavailable:
             said.append(f"Words only: {self.semantic_search_unavailable}")
         if self.indexing:

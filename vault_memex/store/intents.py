@@ -147,6 +147,11 @@ class PendingFolder:
                 with contextlib.suppress(FileNotFoundError):  # its commit was made just now
                     yield PendingIntent(file, parse_intent(file.read_bytes()))
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether a write was begun and not ended: by a crash, or by another process at this moment."""
+        return next(self.find_pending(commits=False), None) is not None
+
     def _names(self) -> list[tuple[int, str]]:
         try:
             names = os.listdir(self.folder)

@@ -76,9 +76,19 @@ def read_kept_rules(folder: str, root: str, today: str) -> dict[str, object] | N
             and kept["files"] == _describe(root, kept["notes"])
             and not _has_news(os.path.join(folder, CATALOGUE), inode, revision, kept["notes"])
         )
-        return dict(kept["texts"]) if holds else None
-    except (OSError, ValueError, KeyError, TypeError, sqlite3.Error):
-        return None
+        return _check_texts(kept["texts"]) if holds else None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, sqlite3.Error):
+        return None  # damaged; it is put together anew
+
+
+def _check_texts(texts: dict[str, object]) -> dict[str, object]:
+    """Return the texts; raises an error of their form, also for one that cannot be printed."""
+    for name in ("text", "hook"):
+        text = texts[name]
+        if not isinstance(text, str):
+            raise TypeError(name)
+        text.encode("utf-8")
+    return dict(texts)
 
 
 def _find_head() -> list[object]:

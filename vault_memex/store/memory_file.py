@@ -9,6 +9,8 @@ from pathlib import Path
 
 from vault_memex.errors import InvalidArgument
 from vault_memex.store.disk import NO_BEFORE, os_error_as_memex, sync_folder, write_temp
+from vault_memex.store.names import is_hidden_name, twin_key
+from vault_memex.store.paths import INTERNAL_FOLDER
 
 VARIABLE = "MEMORY_FILE_PATH"
 SETTLED_SECONDS = 2.0  # longer than the steps in which file systems count time
@@ -20,9 +22,20 @@ def find_memory_file(root: Path, environment: Mapping[str, str] = os.environ) ->
     named = environment.get(VARIABLE, "")
     if not named:
         return None
-    file = root / Path(named).expanduser()
-    if file.suffix.lower() == ".md" and root in file.parents:
-        raise InvalidArgument(VARIABLE, f"{VARIABLE} = {named!r} would be a note. Name a .json or .jsonl file.")
+    try:
+        file = Path(os.path.normpath(root / Path(named).expanduser()))
+    except RuntimeError as error:
+        raise InvalidArgument(VARIABLE, f"{VARIABLE} = {named!r}: {error} Write the whole path.") from None
+    if root in file.parents:
+        inside = file.relative_to(root).parts
+        if file.suffix.lower() == ".md":
+            raise InvalidArgument(
+                VARIABLE, f"{VARIABLE} = {named!r} would be a note. Name a .json or .jsonl file."
+            )
+        if any(is_hidden_name(part) for part in inside) or twin_key(inside[0]) == INTERNAL_FOLDER:
+            raise InvalidArgument(
+                VARIABLE, f"{VARIABLE} = {named!r} lies among a program's own files. Name one in another folder."
+            )
     return file
 
 
