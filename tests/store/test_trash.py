@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.store.conftest import put, visible_files
 from vault_memex.core.changes import Change
 from vault_memex.errors import AlreadyExists, NotFound
+from vault_memex.store.ids import parse_id_line
 from vault_memex.store.transaction import Transactor
 from vault_memex.store.trash import HEADER, TOMBSTONES, Tombstone, Trash, parse_tombstones, render_tombstone
 
@@ -93,7 +94,7 @@ def test_two_deleted_notes_of_one_name_get_two_files(vault: Path, transactor: Tr
     assert [b"a", b"b", b"c"] == [(vault / "_memex/trash" / s.file).read_bytes() for s in stones]
 
 
-@given(st.text(), st.text(), st.none() | st.integers(min_value=1))
+@given(st.text(), st.text(), st.none() | st.integers(1, 10**18 - 1))
 def test_any_title_and_reason_make_one_line_that_parses(title: str, reason: str, number: int | None) -> None:
     stone = Tombstone(number, title, "a.md", WHEN, "desk", reason, "", "1--x.md")
 
@@ -105,3 +106,11 @@ def test_any_title_and_reason_make_one_line_that_parses(title: str, reason: str,
 
 def test_lines_that_are_no_tombstones_are_skipped() -> None:
     assert () == parse_tombstones(HEADER + "<<<<<<< HEAD\nx\ty\n1\t2\t3\t4\t5\t6\t7\nx\t2\t3\t4\t5\t6\t7\t8\n")
+
+
+@pytest.mark.parametrize("digits", [30, 5_000])
+def test_a_number_beyond_any_note_makes_a_line_that_is_none(digits: int) -> None:
+    number = "9" * digits
+
+    assert () == parse_tombstones(f"{HEADER}{number}\t2\t3\t4\t5\t6\t7\t8\n")
+    assert parse_id_line(f"{number}\ta.md\th\t2026-01-01".encode()) is None

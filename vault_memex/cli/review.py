@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from vault_memex.cli.opening import opened
 from vault_memex.cli.output import print_json, print_table
+from vault_memex.core.text import parse_number
 from vault_memex.errors import InvalidArgument
 from vault_memex.services.inbox_view import MOST_CHARS, MOST_SHOWN, InboxAnswer, find_waiting
 from vault_memex.services.review import Decided, Verdict
@@ -49,9 +50,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _decide(vault: Vault, options: argparse.Namespace) -> Decided:
     approve = options.action == "approve"
-    if options.ref.isdecimal():
+    number = parse_number(options.ref)
+    if number is not None:
         verdict = Verdict(options.comment, options.precedent)
-        number = int(options.ref)
         return vault.review.approve(number, verdict) if approve else vault.review.reject(number, verdict)
     if options.precedent:
         raise InvalidArgument(

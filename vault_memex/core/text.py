@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 BOM = "\ufeff"
 LINE_END = re.compile(r"\r\n?|\n")
 _Part = TypeVar("_Part")
+_MOST_DIGITS = 18  # what fits into the index
 
 
 class Span(NamedTuple):
@@ -93,6 +94,11 @@ def find_safe_cut(text: str, at: int) -> int:
     while 0 < at < len(text) and _continues(text, at):
         at -= 1
     return at
+
+
+def parse_number(text: str) -> int | None:
+    """Return the number that decimal digits write; None for other text and for more digits than any number here has."""
+    return int(text) if len(text) <= _MOST_DIGITS and text.isdecimal() else None
 
 
 def shorten(text: str, limit: int) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.text import parse_number
 from vault_memex.errors import IndexUnusable, MemexError
 from vault_memex.memory.flashbacks import Flashback, FlashbackSettings, find_flashbacks
 from vault_memex.memory.thresholds import Thresholds
@@ -176,4 +177,5 @@ def _key(note: NoteRecord | Flashback) -> str:
 
 
 def _resolve(snapshot: Snapshot, name: str) -> NoteRecord | None:
-    return snapshot.notes.get(name) or (snapshot.by_id.get(int(name)) if name.isdecimal() else None)
+    number = parse_number(name)
+    return snapshot.notes.get(name) or (None if number is None else snapshot.by_id.get(number))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from vault_memex.config import Config
 from vault_memex.core.changes import Change, MoveFile
+from vault_memex.core.text import parse_number
 from vault_memex.memory.policy import check_role
 from vault_memex.services.actor import find_actor
 from vault_memex.services.editing import Editing
@@ -76,8 +77,8 @@ class Trashing:
 
     def _apply(self, ref: str, plan: Callable[[Tombstone], Change]) -> Trashed:
         check_role(self._config.role, owner_only=_WHO)
-        bare = ref.strip().removeprefix("#")
-        stone = self._trash.get_tombstone(int(bare) if bare.isdecimal() else ref.strip())
+        number = parse_number(ref.strip().removeprefix("#"))
+        stone = self._trash.get_tombstone(ref.strip() if number is None else number)
         self._editing.write(lambda: self._with_number(stone, plan(stone)))
         return self._view(stone)
 

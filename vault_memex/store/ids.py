@@ -10,6 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import BinaryIO, Concatenate, ParamSpec, TypeVar
 
+from vault_memex.core.text import parse_number
 from vault_memex.errors import NotFound
 from vault_memex.store.appending import append_lines
 from vault_memex.store.disk import os_error_as_memex
@@ -265,8 +266,9 @@ def render_id_line(line: IdLine) -> bytes:
 def parse_id_line(raw: bytes) -> IdLine | None:
     """Return the line's values, or None when it is not one."""
     try:
-        number, path, content, created = raw.rstrip(b"\r").decode("utf-8").split("\t")
-        return IdLine(int(number), unescape_field(path), content, created) if int(number) > 0 else None
+        digits, path, content, created = raw.rstrip(b"\r").decode("utf-8").split("\t")
+        number = parse_number(digits)
+        return IdLine(number, unescape_field(path), content, created) if number else None
     except ValueError:
         return None
 

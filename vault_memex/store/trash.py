@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from vault_memex.core.changes import Change, FileEdit, MoveFile, RemoveFile, WriteFile
-from vault_memex.core.text import render_line, stem_of
+from vault_memex.core.text import parse_number, render_line, stem_of
 from vault_memex.errors import AlreadyExists, NotFound
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.ids import escape_field, unescape_field
@@ -41,9 +41,9 @@ def parse_tombstones(text: str) -> tuple[Tombstone, ...]:
     latest: dict[str, Tombstone] = {}
     for line in text.replace("\r\n", "\n").split("\n"):
         fields = [unescape_field(field) for field in line.split("\t")]
-        if len(fields) != 8 or line + "\n" == HEADER or not (fields[0].isdecimal() or not fields[0]):
+        number = parse_number(fields[0])
+        if len(fields) != 8 or line + "\n" == HEADER or (fields[0] and number is None):
             continue
-        number = int(fields[0]) if fields[0] else None
         latest[fields[7]] = Tombstone(number, *fields[1:])
     return tuple(latest.values())
 
