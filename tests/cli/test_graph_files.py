@@ -44,7 +44,7 @@ def test_what_is_imported_is_exported_again(
     assert "0 of 1 entities and 0 of 1 relations are new.\n" == repeated.out
     assert LINES == out.read_text(encoding="utf-8") == capsys.readouterr().out
     assert "Ada/1" == json.loads(LINES.splitlines()[0])["name"]
-    assert ["Ada1.md"] == [note.name for note in (folder / "entities/person").iterdir()]
+    assert ["Ada-1.md"] == [note.name for note in (folder / "entities/person").iterdir()]
 
 
 def test_a_file_that_is_not_there_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -157,7 +157,7 @@ def test_a_relation_needs_both_of_its_ends_unless_told_otherwise(vault: Vault, f
     assert [tuple(r.triple) for r in wanted] == triples_of(vault.knowledge.read())
     assert "- knows [[Ghost]]\n" in (folder / "entities/thing/Ada.md").read_text(encoding="utf-8")
     loose = (folder / "entities/Loose relations.md").read_text(encoding="utf-8")
-    assert "- [[Phantom]] knows [[Spectre 12|&#;Spectre: 1/2]]\n" in loose
+    assert "- [[Phantom]] knows [[Spectre 1-2|&#;Spectre: 1/2]]\n" in loose
 
 
 def test_deleting_moves_the_note_to_the_trash_and_takes_relations_along(vault: Vault, folder: Path) -> None:

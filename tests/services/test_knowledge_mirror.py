@@ -69,6 +69,21 @@ def test_lines_and_keys_that_are_not_ours_are_kept(folder: Path, file: Path, ope
     assert ["Eve", "Ada", "Bob"] == names(vault.knowledge.read())
 
 
+def test_a_name_that_no_note_can_hold_stays_in_the_file_and_is_reported(
+    folder: Path, file: Path, opening: OpenVault
+) -> None:
+    long = ADA.replace("Ada", "A" * 300_000)
+    file.write_text(long + ADA, encoding="utf-8")
+    vault = opening(folder)
+
+    assert ("line 1 has a name that is too long",) == vault.knowledge.take_in()
+    vault.knowledge.edit(GraphEdit(entities=(BOB,)))
+    vault.knowledge.flush()
+
+    assert ["Ada", "Bob"] == names(vault.knowledge.read())
+    assert long in file.read_text(encoding="utf-8")
+
+
 def test_what_another_program_added_meanwhile_is_taken_in_and_what_was_deleted_stays_so(
     folder: Path, file: Path, opening: OpenVault
 ) -> None:

@@ -19,6 +19,9 @@ _KNOWN = {
     "entity": ("type", "name", "entityType", "observations"),
     "relation": ("type", "from", "to", "relationType"),
 }
+_NAMES = ("name", "entityType", "from", "relationType", "to")
+_NEITHER = "is neither an entity nor a relation"
+LONGEST_NAME = 10_000  # code points of a name or type: a note says them in its properties, which are 64 KB at most
 _DECODER = json.JSONDecoder()
 Key = str | Triple
 Extras = Mapping[Key, Mapping[str, Any]]
@@ -107,7 +110,9 @@ def _take(reading: _Reading, value: Any, written: str, place: str) -> None:
         _keep_extras(reading, relation.triple, value, "relation")
     else:
         reading.foreign.append(written)
-        reading.faults.append(f"{place} is neither an entity nor a relation")
+        names = [value.get(key) for key in _NAMES] if isinstance(value, dict) else []
+        is_long = any(_is_text(name) and not _is_name(name) for name in names)
+        reading.faults.append(f"{place} {'has a name that is too long' if is_long else _NEITHER}")
 
 
 def _keep_extras(reading: _Reading, key: Key, value: Mapping[str, Any], kind: str) -> None:
@@ -126,11 +131,15 @@ def _is_text(value: Any) -> bool:
     return True
 
 
+def _is_name(value: Any) -> bool:
+    return _is_text(value) and len(value) <= LONGEST_NAME
+
+
 def _parse_entity(value: Any) -> Entity | None:
     if not isinstance(value, dict) or value.get("type") != "entity":
         return None
     name, kind, texts = value.get("name"), value.get("entityType"), value.get("observations", [])
-    if not (_is_text(name) and _is_text(kind) and isinstance(texts, list) and all(map(_is_text, texts))):
+    if not (_is_name(name) and _is_name(kind) and isinstance(texts, list) and all(map(_is_text, texts))):
         return None
     return Entity(str(name), str(kind), tuple(map(Observation, texts)))
 
@@ -139,7 +148,7 @@ def _parse_relation(value: Any) -> Relation | None:
     if not isinstance(value, dict) or value.get("type") != "relation":
         return None
     parts = [value.get(name) for name in ("from", "relationType", "to")]
-    return Relation(Triple(*map(str, parts))) if all(map(_is_text, parts)) else None
+    return Relation(Triple(*map(str, parts))) if all(map(_is_name, parts)) else None
 
 
 class Rendered(NamedTuple):
