@@ -5,6 +5,25 @@ The change is always `status` set to `done`. Written as Python because line endi
 
 from __future__ import annotations
 
+TIDE = """---
+title: 'Tide table'   # keep the quotes
+layer: state
+created: 2031-05-06
+code: "007"
+ratio: 1.50
+flags: [b, a]
+aliases:
+- Ebb
+- "Flow: high"
+# reviewed by Ines
+due: 2031-06-01
+long: This is one long line that must not be folded although it is well past eighty characters in width.
+---
+
+Body with ---
+and more.
+"""
+
 STATUS_DONE: tuple[tuple[str, str, str | None], ...] = (
     ("one above", "---\ntitle: A\nstatus: open\n---\n\nbody\n", "---\ntitle: A\nstatus: done\n---\n\nbody\n"),
     (

@@ -6,30 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.core.property_cases import STATUS_DONE
+from tests.core.property_cases import STATUS_DONE, TIDE
 from vault_memex.core.frontmatter import split_frontmatter
 from vault_memex.core.property_block import same_value
 from vault_memex.core.property_edit import plan_properties, render_note
 from vault_memex.errors import FrontmatterInvalid, InvalidArgument
-
-TIDE = """---
-title: 'Tide table'   # keep the quotes
-layer: state
-created: 2031-05-06
-code: "007"
-ratio: 1.50
-flags: [b, a]
-aliases:
-- Ebb
-- "Flow: high"
-# reviewed by Ines
-due: 2031-06-01
-long: This is one long line that must not be folded although it is well past eighty characters in width.
----
-
-Body with ---
-and more.
-"""
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import pytest
 from tests.conftest import shared
 from tests.core.golden import Case
 from tests.core.patch_bytes import HOME, LOG, PATCH_BYTES
-from tests.core.property_cases import STATUS_DONE
+from tests.core.property_cases import STATUS_DONE, TIDE
 from tests.core.test_filters import PROPERTIES, PROPERTY_FILTERS, WRONG_PROPERTY_FILTERS
 from tests.core.test_links import TEAM_FILES, TEAM_LINKS
 from tests.core.test_markdown import TAGS_NOTE
@@ -150,26 +150,6 @@ def outline(vault: ServedVault, ref: str) -> list[tuple[str, int]]:
     text = vault.done("get", ref=ref, max_chars=5)
     rows = re.findall(r"^  (#+) (.*) \(\d+, \d+\)$", text, re.MULTILINE)
     return [(name, len(marks)) for marks, name in rows]
-
-
-TIDE = """---
-title: 'Tide table'   # keep the quotes
-layer: state
-created: 2031-05-06
-code: "007"
-ratio: 1.50
-flags: [b, a]
-aliases:
-- Ebb
-- "Flow: high"
-# reviewed by Ines
-due: 2031-06-01
-long: This is one long line that must not be folded although it is well past eighty characters in width.
----
-
-Body with ---
-and more.
-"""
 
 
 @handed("O6a", "O6b", "O6c", "O6d", "O6e", "O6f", "O6g", "22")
