@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vault_memex.core.links import FindFiles, resolve_link
-from vault_memex.core.text import base_of, folder_of, name_key, without_md
+from vault_memex.core.text import base_of, folder_of, name_key, render_line, without_md
 from vault_memex.errors import InvalidArgument
 
 LinkFormat = Literal["shortest", "relative", "absolute"]
@@ -16,6 +16,7 @@ LinkFormat = Literal["shortest", "relative", "absolute"]
 _IN_BARE = re.compile(r"[\x00-\x20%#()<>\"\\\x7f]")
 _IN_ANGLE = re.compile(r"[\x00-\x1f#<>\\\x7f]|%(?=[0-9a-fA-F]{2})")
 _ENTITY = re.compile(r"&(?=[a-zA-Z#][a-zA-Z0-9]*;)")
+_LINKABLE = re.compile(r"[^\[\]|#^]+")
 _NOT_IN_WIKILINKS = re.compile(r"[#|\r\n]|\[\[|\]\]|\A[\^ ]| \Z")
 
 
@@ -24,6 +25,12 @@ class LinkSettings:
     """What `.obsidian/app.json` says about links. The form of an existing link is always kept."""
 
     new_link_format: LinkFormat = "shortest"
+
+
+def render_named_link(path: str, title: str) -> str:
+    """Return a wikilink that shows the title, for our own files; the title alone where a link cannot hold the name."""
+    target, shown = without_md(path), render_line(title)
+    return f"[[{target}|{shown}]]" if _LINKABLE.fullmatch(target) and _LINKABLE.fullmatch(shown) else shown
 
 
 def render_target(

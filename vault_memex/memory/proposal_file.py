@@ -13,9 +13,10 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from vault_memex.core.frontmatter import split_frontmatter
+from vault_memex.core.link_text import render_named_link
 from vault_memex.core.note import PropertyValue
 from vault_memex.core.property_edit import render_note
-from vault_memex.core.text import LINE_END, render_line, without_md
+from vault_memex.core.text import LINE_END, render_line
 from vault_memex.errors import FrontmatterInvalid
 from vault_memex.memory.hunks import Hunk, TextChange
 from vault_memex.memory.proposals import DECISIONS, KINDS, Decision, FieldChange, Proposal
@@ -24,7 +25,6 @@ _DATA = re.compile(r"^%% vault-memex (\{.*\}) %%[ \t]*\r?$", re.MULTILINE)
 _NEW = re.compile(r"New (\d+):[ \t]*")
 _FENCE = re.compile(r"(`{3,})(text)?[^`]*")
 _RUN = re.compile("`+")
-_LINKABLE = re.compile(r"[^\[\]|#^]+")
 _OURS = (
     "decision",
     "decision_comment",
@@ -62,7 +62,7 @@ def render_proposal(proposal: Proposal) -> str:
 
 
 def _render_body(proposal: Proposal) -> Iterator[str]:
-    yield f"# {_KIND_TITLE[proposal.kind]} {_render_link(proposal.path, proposal.title)}"
+    yield f"# {_KIND_TITLE[proposal.kind]} {render_named_link(proposal.path, proposal.title)}"
     yield f"\n{render_line(proposal.by)} proposes: {render_line(proposal.change_title) or proposal.kind}\n"
     if proposal.comment:
         yield "\n".join(f"> {line}" for line in LINE_END.split(proposal.comment)) + "\n"
@@ -131,11 +131,6 @@ def _render_field(one: FieldChange) -> Iterator[str]:
     for mark, value in (("-", one.old), ("+", one.new)):
         if value is not None:
             yield from (f"{mark}{render_line(one.name)}: {line}" for line in LINE_END.split(_shown(value)))
-
-
-def _render_link(path: str, title: str) -> str:
-    target, shown = without_md(path), render_line(title)
-    return f"[[{target}|{shown}]]" if _LINKABLE.fullmatch(target) and _LINKABLE.fullmatch(shown) else shown
 
 
 # -- reading
