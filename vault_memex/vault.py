@@ -145,6 +145,8 @@ class Vault(Foreground):
             standing=self.standing,
             surfaced=self.flashbacks.surfaced,
             snapshot=self.settled,
+            find_former=self.numbering.find_former,
+            find_writer=self.transactor.stores.journal.find_writer,
         )
         self.retrieval = Retrieval(
             catalogue=self.catalogue,

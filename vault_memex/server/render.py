@@ -11,7 +11,7 @@ from vault_memex.server.advice import render_advice, render_flashback_lines, ren
 from vault_memex.server.lines import LONGEST_NAME, cut, join_lines, render_fenced, render_names
 from vault_memex.services.history import ChangesAnswer
 from vault_memex.services.inbox_view import InboxAnswer
-from vault_memex.services.reading import MAX_REFS, NoteView, Reading, ReadRequest
+from vault_memex.services.reading import MAX_REFS, OWNER, NeighbourRow, NoteView, Reading, ReadRequest
 from vault_memex.services.requests import WriteAnswer
 from vault_memex.services.retrieval import SearchAnswer
 from vault_memex.services.rows import SearchRow
@@ -69,15 +69,25 @@ def _render_view(view: NoteView) -> str:
     below += _render_links("linked from", view.backlinks, view.backlinks_total, outgoing=False)
     if view.surfaced_in:
         below.append("surfaced as flashback in: " + render_names(view.surfaced_in))
-    if view.neighbours:
-        below.append("neighbours: " + render_names([f"{n.path} ({n.distance})" for n in view.neighbours]))
+    below += map(_render_neighbour, view.neighbours)
     lines += [*_render_facts(view), *_render_outline(view)]
     return join_lines(lines, _render_broken(view.raw_frontmatter), _render_text(view), join_lines(below))
+
+
+def _render_neighbour(near: NeighbourRow) -> str:
+    times = "one link" if near.links == 1 else f"{near.links} links"
+    kinds = "" if near.kinds == ("wiki",) else f" ({', '.join(near.kinds)})"
+    about = f": {near.summary}" if near.summary else ""
+    return f"{near.distance} away, {times} {near.direction}{kinds}: {near.path}{_tag(near.note_id)}{about}"
 
 
 def _render_facts(view: NoteView) -> list[str]:
     facts = [f"layer: {view.layer}" if view.layer else "", f"created: {view.created}", f"updated: {view.updated}"]
     lines = [" · ".join(f for f in facts if f and not f.endswith(": "))]
+    if {view.added_by, view.changed_by} != {OWNER}:
+        lines.append(
+            f"added by {cut(view.added_by, LONGEST_NAME)}, last changed by {cut(view.changed_by, LONGEST_NAME)}"
+        )
     if view.tags:
         lines.append(f"tags: {render_names(view.tags)}")
     own = {name: value for name, value in view.properties.items() if name not in SHOWN_ELSEWHERE}

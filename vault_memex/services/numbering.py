@@ -83,6 +83,10 @@ class Numbering:
         with suppress(IndexUnusable):
             self._catalogue.set_note_ids(numbers)
 
+    def find_former(self, name: str) -> Sequence[int]:
+        """Return the numbers of all notes that ever had this path or file name, lowest first."""
+        return self._ids.find_former(name)
+
     def next_number(self) -> int:
         """Return the number the next new note gets."""
         return max([self._ids.highest(), self._trash.highest_id(), *self._snapshot().by_id]) + 1

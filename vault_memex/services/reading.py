@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from vault_memex.core.markdown import parse_note
 from vault_memex.core.note import ParsedNote, PropertyValue
-from vault_memex.core.refs import find_near_names, parse_ref, resolve_ref
+from vault_memex.core.refs import Resolved, find_near_names, parse_ref, resolve_ref
 from vault_memex.core.sections import build_sections, resolve_section
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import BOM, base_of, find_safe_cut, name_key, render_line
-from vault_memex.errors import IndexUnusable, InvalidArgument, MemexError, NotFound, TooLarge
+from vault_memex.core.text import BOM, base_of, find_safe_cut, name_key, render_line, shorten
+from vault_memex.errors import AmbiguousTitle, IndexUnusable, InvalidArgument, MemexError, NotFound, TooLarge
 from vault_memex.index.document import find_indexed_text
 from vault_memex.index.indexer import Indexer
 from vault_memex.services.edit_plan import MOST_PARSED
 from vault_memex.services.flashbacks import Surfaced
 from vault_memex.services.standing import Standing, name_note
-from vault_memex.store.catalogue import Catalogue, LinkRow, Neighbour
+from vault_memex.store.catalogue import Catalogue, LinkRow
 from vault_memex.store.files import FileText, VaultFiles
 
 DEFAULT_MAX_CHARS = 20_000
 OUTLINE_FROM = 4_000  # code points; longer bodies come with their outline
 MAX_REFS = 10
 MAX_LINKS = 40
+NEIGHBOUR_SUMMARY = 200  # code points
+OWNER = "owner"  # the person, who writes outside this program too
 _NEAR = 5  # named
 
 
@@ -36,6 +38,19 @@ class OutlineRow:
     text: str
     offset: int  # in the body
     chars: int  # of the section with its subsections
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourRow:
+    """A note one or two links away, with what it is about."""
+
+    path: str
+    note_id: int | None
+    distance: int
+    links: int
+    direction: str  # out: the nearer note links to it; in: it links there; both
+    kinds: tuple[str, ...]  # of the links
+    summary: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +77,11 @@ class NoteView:
     links_total: int = 0
     backlinks: tuple[LinkRow, ...] = ()
     backlinks_total: int = 0
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbours: tuple[NeighbourRow, ...] = ()
     surfaced_in: tuple[str, ...] = ()  # notes whose flashback it was, the latest first
-    same_title: tuple[str, ...] = ()
+    same_title: tuple[str, ...] = ()  # paths with their numbers
+    added_by: str = OWNER
+    changed_by: str = OWNER  # last
     notices: tuple[str, ...] = ()
     raw_frontmatter: str | None = None  # only when it does not parse
 
@@ -91,7 +108,11 @@ class Reading:
         standing: Standing,
         surfaced: Surfaced,
         snapshot: Callable[[], Snapshot],
+        find_former: Callable[[str], Sequence[int]],
+        find_writer: Callable[[str, str], str | None],
     ) -> None:
+        self._find_former = find_former  # numbers of the notes that ever had a path or file name
+        self._find_writer = find_writer  # of a path's content, where this program wrote it
         self._surfaced = surfaced
         self._standing = standing
         self._files = files
@@ -108,20 +129,20 @@ class Reading:
         """Return the revision of a note that the caller was last shown; empty when it was not."""
         return self._shown.get(path, "")
 
-    def find_note(self, ref: str, *, writing: bool = False) -> tuple[NoteRecord, FileText, tuple[str, ...]]:
-        """Return the note that a ref means, its file as it is now, and the paths of notes of equal title.
+    def find_note(self, ref: str, *, writing: bool = False) -> tuple[NoteRecord, FileText, tuple[NoteRecord, ...]]:
+        """Return the note that a ref means, its file as it is now, and the other notes of equal title.
 
-        A file that the index has not met yet is found by its path.
+        A file that the index has not met yet is found by its path, a note whose file was renamed by what it was.
         """
         snapshot = self._snapshot()
         try:
             resolved = resolve_ref(snapshot, ref, writing=writing)
         except NotFound as missing:
             found = self._find_unindexed(ref, missing)
-            if found is None:
-                raise self._with_headings(ref, missing) from None
-            return (*found, ())
-        others = tuple(n.path for n in resolved.same_title)
+            if found is not None:
+                return (*found, ())
+            resolved = self._find_renamed(snapshot, ref, missing, writing=writing)
+        others = resolved.same_title
         try:
             file = self._files.read(resolved.note.path)
         except NotFound as error:
@@ -136,6 +157,16 @@ class Reading:
             fresh = self._snapshot().notes.get(resolved.note.path)
             return fresh or resolved.note, file, others
         return resolved.note, file, others
+
+    def _find_renamed(self, snapshot: Snapshot, ref: str, missing: NotFound, *, writing: bool) -> Resolved:
+        """Return the note that had the name before its file was renamed outside; raise `missing` when none had."""
+        had_it = self._find_former(parse_ref(ref))
+        notes = [snapshot.by_id[number] for number in had_it if number in snapshot.by_id]
+        if not notes:
+            raise self._with_headings(ref, missing) from None
+        if writing and len(notes) > 1:
+            raise AmbiguousTitle(ref, [note.path for note in notes]) from None
+        return Resolved(notes[0], "former_title", tuple(notes[1:]))
 
     def _with_headings(self, ref: str, missing: NotFound) -> NotFound:
         """Return the error with the notes that begin with the name as a heading: their file may have had it before."""
@@ -221,12 +252,28 @@ class Reading:
             links_total=len(links),
             backlinks=backlinks[:MAX_LINKS],
             backlinks_total=len(backlinks),
-            neighbours=self._catalogue.find_neighbours(record.path, request.depth) if request.depth else (),
+            neighbours=tuple(self._find_neighbours(record.path, request.depth)),
             surfaced_in=tuple(map(name_note, self._surfaced.find_anchors(record))),
-            same_title=others,
+            same_title=tuple(map(name_note, others)),
+            added_by=str(record.properties.get("added_by") or OWNER),
+            changed_by=self._find_writer(record.path, file.revision) or OWNER,
             notices=self._find_notices(record, note, file),
             raw_frontmatter=_raw_frontmatter(note),
         )
+
+    def _find_neighbours(self, path: str, depth: int) -> Iterator[NeighbourRow]:
+        notes = self._snapshot().notes
+        for near in self._catalogue.find_neighbours(path, depth) if depth else ():
+            note = notes.get(near.path)
+            yield NeighbourRow(
+                near.path,
+                near.note_id,
+                near.distance,
+                near.links,
+                "both" if len(near.ways) > 1 else "".join(near.ways),
+                tuple(sorted(near.kinds)),
+                shorten(note.summary, NEIGHBOUR_SUMMARY) if note is not None and note.summary else None,
+            )
 
     def _find_notices(self, record: NoteRecord, note: ParsedNote, file: FileText) -> tuple[str, ...]:
         standing = self._standing.find().describe(record)

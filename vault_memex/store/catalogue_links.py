@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from vault_memex.core.links import resolve_link
 from vault_memex.core.text import base_of, folder_of, name_key, without_md
@@ -27,6 +29,9 @@ class LinkRow:
     ambiguous: bool  # other files answer equally well
 
 
+Way = Literal["out", "in"]
+
+
 @dataclass(frozen=True, slots=True)
 class UnresolvedLink:
     """A name that links use and no file has."""
@@ -43,6 +48,14 @@ class Neighbour:
     path: str
     distance: int
     links: int  # how many links tie it to what is one step nearer
+    ways: frozenset[Way] = frozenset()  # those of the links, seen from there
+    kinds: frozenset[str] = frozenset()
+    note_id: int | None = None
+
+    @property
+    def order(self) -> tuple[int, int, float, str]:
+        """What neighbours are sorted by: nearest first, then the most links, then the lowest number."""
+        return self.distance, -self.links, math.inf if self.note_id is None else self.note_id, self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,16 +261,17 @@ def load_note_links(db: sqlite3.Connection) -> list[tuple[str, str, str | None]]
 
 
 _STEP = """
-SELECT other, count(*) FROM (
-    SELECT resolved AS other FROM links WHERE source IN (SELECT value FROM json_each(?1)) AND resolved IS NOT NULL
+SELECT other, count(*), group_concat(DISTINCT way), group_concat(DISTINCT kind) FROM (
+    SELECT resolved AS other, 'out' AS way, kind FROM links
+        WHERE source IN (SELECT value FROM json_each(?1)) AND resolved IS NOT NULL
     UNION ALL
-    SELECT source FROM links WHERE resolved IN (SELECT value FROM json_each(?1))
+    SELECT source, 'in', kind FROM links WHERE resolved IN (SELECT value FROM json_each(?1))
 ) GROUP BY other
 """
 
 
 def find_neighbours(db: sqlite3.Connection, path: str, depth: int = 1, limit: int = 50) -> tuple[Neighbour, ...]:
-    """Return notes within `depth` links in either direction: nearest first, then by number of links, then by path.
+    """Return notes within `depth` links in either direction: nearest first, then by number of links, then by number.
 
     Attachments are neither found nor walked through.
     """
@@ -267,10 +281,13 @@ def find_neighbours(db: sqlite3.Connection, path: str, depth: int = 1, limit: in
     found: list[Neighbour] = []
     for distance in range(1, depth + 1):
         steps = [row for row in db.execute(_STEP, (str(edge),)) if row[0] not in seen]
-        notes = {
-            other: Neighbour(note, distance, links) for other, links in steps if (note := _find_note(db, other))
-        }
-        found += sorted(notes.values(), key=lambda n: (-n.links, n.path))
+        notes: dict[int, Neighbour] = {}
+        for other, links, ways, kinds in steps:
+            if note := _find_note(db, other):
+                path, number = note
+                ends = frozenset(ways.split(",")), frozenset(kinds.split(","))
+                notes[other] = Neighbour(path, distance, links, *ends, number)
+        found += sorted(notes.values(), key=lambda n: n.order)
         edge = list(notes)
         seen.update(edge)
         if len(found) >= limit or not edge:
@@ -278,6 +295,10 @@ def find_neighbours(db: sqlite3.Connection, path: str, depth: int = 1, limit: in
     return tuple(found[:limit])
 
 
-def _find_note(db: sqlite3.Connection, file: int) -> str | None:
-    row = db.execute("SELECT path FROM files WHERE id = ? AND is_note", (file,)).fetchone()
-    return row[0] if row else None
+def _find_note(db: sqlite3.Connection, file: int) -> tuple[str, int | None] | None:
+    """Return path and number of a file that is a note."""
+    row: tuple[str, int | None] | None = db.execute(
+        "SELECT path, coalesce(assigned_id, own_id) FROM files LEFT JOIN notes USING (id) WHERE id = ? AND is_note",
+        (file,),
+    ).fetchone()
+    return row and (row[0], row[1] or None)

@@ -10,7 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import BinaryIO, Concatenate, ParamSpec, TypeVar
 
-from vault_memex.core.text import parse_number
+from vault_memex.core.text import base_of, name_key, parse_number, without_md
 from vault_memex.errors import NotFound
 from vault_memex.store.appending import append_lines
 from vault_memex.store.disk import os_error_as_memex
@@ -108,6 +108,16 @@ class Ids:
         """Return the highest number ever given."""
         self._refresh()
         return self._highest
+
+    @_one_at_a_time
+    def find_former(self, name: str) -> tuple[int, ...]:
+        """Return the numbers of all notes that ever had this path or file name, lowest first."""
+        self._refresh()
+        key = name_key(without_md(name))
+        known = ((line.id, without_md(path)) for path, line in self._by_path.items())
+        return tuple(
+            sorted({number for number, path in known if key in (name_key(path), name_key(base_of(path)))})
+        )
 
     @_one_at_a_time
     def assign(self, notes: Sequence[tuple[str, str]], created: str, above: int = 0) -> tuple[int, ...]:

@@ -193,6 +193,20 @@ class Journal:
                     if event is not None:
                         yield event
 
+    def find_writer(self, path: str, revision: str) -> str | None:
+        """Return who left a file with this content last; None when no event did."""
+        mark = json.dumps(revision).encode()
+        for file in reversed(self._months()):
+            data = file.read_bytes()
+            at = data.rfind(mark)
+            while at >= 0:
+                start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+                event = parse_event(data[start : end if end >= 0 else len(data)])
+                if event is not None and _leaves(event, path, revision):
+                    return event.actor
+                at = data.rfind(mark, 0, start)
+        return None
+
     def find_event(self, event_id: int) -> JournalEvent | None:
         """Return the event with this number, the latest if two machines used it."""
         for file in reversed(self._months()):
@@ -203,6 +217,12 @@ class Journal:
 
     def _months(self) -> Sequence[Path]:
         return sorted(f for f in self.folder.glob("????-??.jsonl") if f.is_file())
+
+
+def _leaves(event: JournalEvent, path: str, revision: str) -> bool:
+    """Whether an event left this file with this content."""
+    files = event.files or (FileState(event.path, event.from_path, event.before, event.after),)
+    return any(file.path == path and file.after == revision for file in files)
 
 
 def _size_of(file: Path) -> int:

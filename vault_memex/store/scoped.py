@@ -140,16 +140,13 @@ class ScopedCatalogue(Catalogue):
         seen, edge = {path}, [path] if self._holds(path) else []
         found: list[Neighbour] = []
         for distance in range(1, depth + 1):
-            links: dict[str, int] = {}
+            step: dict[str, Neighbour] = {}
             for one in edge:
                 for near in super().find_neighbours(one, 1, _ALL):
                     if near.path not in seen and self._holds(near.path):
-                        links[near.path] = links.get(near.path, 0) + near.links
-            found += (
-                Neighbour(other, distance, count)
-                for other, count in sorted(links.items(), key=lambda item: (-item[1], item[0]))
-            )
-            edge = list(links)
+                        step[near.path] = _joined(near, step.get(near.path), distance)
+            found += sorted(step.values(), key=lambda n: n.order)
+            edge = list(step)
             seen.update(edge)
         return tuple(found[:limit])
 
@@ -213,6 +210,15 @@ class ScopedCatalogue(Catalogue):
     def load_note_hashes(self) -> dict[str, tuple[str, ...]]:
         """Return the passage hashes of every note of the scope, by path ascending."""
         return {path: hashes for path, hashes in super().load_note_hashes().items() if self._holds(path)}
+
+
+def _joined(near: Neighbour, known: Neighbour | None, distance: int) -> Neighbour:
+    """Return a neighbour with the links of both, at this distance."""
+    if known is None:
+        return replace(near, distance=distance)
+    return replace(
+        known, links=known.links + near.links, ways=known.ways | near.ways, kinds=known.kinds | near.kinds
+    )
 
 
 class _Term:
