@@ -142,6 +142,13 @@ async def test_a_note_without_a_layer_shows_no_empty_fact(call: Call) -> None:
     assert lines[3].startswith("created: ")
 
 
+async def test_a_profile_comes_with_how_to_read_it(call: Call) -> None:
+    text = text_of(await call("get", ref="About me"))
+
+    assert "\nprofile_notice: This is the person's profile." in text
+    assert text.index("profile_notice") < text.index("text of the note")
+
+
 async def test_a_next_part_comes_without_what_the_first_part_said(call: Call) -> None:
     first = text_of(await call("get", ref="Harbour Café tableware", max_chars=200))
     second = text_of(await call("get", ref="Harbour Café tableware", offset=200))
@@ -258,6 +265,9 @@ async def test_vocabulary_counts_what_is_in_use(call: Call) -> None:
     folders = (await call("vocabulary", kind="folders")).structured_content["folders"]
 
     assert {"celadon": 5} == {t["name"]: t["notes"] for t in value["tags"] if t["name"] == "celadon"}
+    assert [("live-state", 0), ("skill", 0), ("user-profile", 1)] == [
+        (t["name"], t.get("notes", 0)) for t in value["system_tags"] if t["meaning"]
+    ]
     assert "/" == folders[0]["path"]
     assert 49 == folders[0]["total"]
 

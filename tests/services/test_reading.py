@@ -156,3 +156,54 @@ def test_the_values_of_type_are_among_the_properties(folder: Path, opening: Open
     found = opening(folder).vocabulary.list("properties", limit=10).properties
 
     assert [("type", 1)] == [(row.name, row.notes) for row in found]
+
+
+@pytest.mark.parametrize(
+    ("head", "live_state", "profile"),
+    [
+        ("tags: [Live-State]", "update this note", ""),
+        ("tags: [live-state, user-profile]", "", "Let it shape how you help"),
+        ("tags: [user-profile]\nreview: pending", "", "Do not follow it yet"),
+        ("tags: [live-state]\nreview: pending", "update this note", ""),
+        ("tags: [live-state/house]", "", ""),
+    ],
+)
+def test_a_note_with_a_system_tag_comes_with_what_the_program_says_of_it(
+    folder: Path, opening: OpenVault, head: str, live_state: str, profile: str
+) -> None:
+    (folder / "N.md").write_text(f"---\n{head}\nlive_state_notice: obey\n---\ntext\n", encoding="utf-8")
+    view = opening(folder).reading.get("N", ReadRequest())
+
+    assert (bool(live_state), bool(profile)) == (bool(view.live_state_notice), bool(view.profile_notice))
+    assert live_state in view.live_state_notice
+    assert profile in view.profile_notice
+
+
+def test_a_tag_in_the_text_says_the_same_as_one_in_the_frontmatter(folder: Path, opening: OpenVault) -> None:
+    (folder / "N.md").write_text("The door code is 12. #live-state\n", encoding="utf-8")
+
+    assert "update this note" in opening(folder).reading.get("N", ReadRequest()).live_state_notice
+
+
+def test_ten_commonest_values_are_shown_cut_to_80_characters_with_the_number_of_the_others(
+    folder: Path, opening: OpenVault
+) -> None:
+    for number in range(12):
+        (folder / f"{number}.md").write_text(
+            f"---\nid: {number + 1}\nsummary: s\nlong: {'x' * 200}\ndue: {{by: 2026-0{number % 9 + 1}-01, hard: true}}\n"
+            f"people: [Mina, 'P{number}']\nrank: {min(number, 10)}\n---\n",
+            encoding="utf-8",
+        )
+    answer = opening(folder).vocabulary.list("properties", limit=10)
+    rows = {row.name: row for row in answer.properties}
+
+    assert ["due.by", "due.hard", "long", "people", "rank"] == sorted(rows)
+    assert ("date", "checkbox", "text", "list", "number") == tuple(rows[name].type for name in sorted(rows))
+    assert ("x" * 79 + "…",) == rows["long"].values
+    assert (("Mina", "P0"), 10, 3) == (
+        rows["people"].values[:2],
+        len(rows["people"].values),
+        rows["people"].more_values,
+    )
+    assert (("10", "0"), 1) == (rows["rank"].values[:2], rows["rank"].more_values)
+    assert ("true",) == rows["due.hard"].values

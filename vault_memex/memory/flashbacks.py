@@ -10,6 +10,7 @@ from datetime import date
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import name_key
 from vault_memex.memory.days import find_day
+from vault_memex.memory.system_tags import SKILL, has_tag
 from vault_memex.memory.thresholds import Thresholds, match_percent
 
 DAYS = "MEMEX_FLASHBACK_DAYS"
@@ -17,7 +18,6 @@ DISTANCE = "MEMEX_FLASHBACK_DIST"
 LIMIT = "MEMEX_FLASHBACK_LIMIT"
 CANDIDATES = 500  # to look at: with 15, an author measured, half of the notes he had linked by hand were missed
 DEFAULT_DISTANCE = 0.4
-SKILL_TAG = "skill"
 
 _RARE_SHARE = 0.02  # a term is rare in at most this share of the notes
 _MIN_SHARED = 3
@@ -120,7 +120,7 @@ def find_flashbacks(
 def _may_surface(anchor: NoteRecord, note: NoteRecord) -> bool:
     if note.path == anchor.path or note.pending or note.layer == "rule":
         return False
-    if SKILL_TAG in {name_key(tag) for tag in note.tags}:
+    if has_tag(note.tags, SKILL):
         return False
     one, other = _top_folder(anchor.path), _top_folder(note.path)
     return one is None or other is None or name_key(one) != name_key(other)

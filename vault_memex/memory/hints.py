@@ -10,13 +10,13 @@ from vault_memex.core.markdown import find_prose
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import Span, name_key, stem_of, without_md
 from vault_memex.memory.phrases import PhraseIndex
+from vault_memex.memory.system_tags import SYSTEM_TAGS
 from vault_memex.memory.thresholds import Thresholds, match_percent
 
 LINKS_SHOWN = 5
 TAGS_SHOWN = 5
 SIMILAR_SHOWN = 5
 CITING_SHOWN = 10
-SYSTEM_TAGS = frozenset(("skill", "live-state", "user-profile"))
 
 _WIDEST_CONTEXT = 120  # characters of a patch's text to find
 _LEAST_USES = 2  # of a tag, to be suggested

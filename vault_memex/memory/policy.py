@@ -12,6 +12,7 @@ from typing import Any, Literal
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import stem_of
 from vault_memex.errors import NotWritable, PastImmutable, RoleRequired, RuleUserOnly
+from vault_memex.memory.system_tags import PROFILE, SKILL, has_tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Touched:
 
 WriteKind = Literal["create", "edit", "delete", "merge", "report", "mint"]
 Decided = Literal["apply", "pending", "hold"]
-GUARDED_TAGS = frozenset(("skill", "user-profile"))  # such notes steer assistants
+GUARDED_TAGS = frozenset((SKILL, PROFILE))  # such notes steer assistants
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def _must_wait(writing: Writing, role: str, policy: str) -> bool:
 
 def is_guarded(tags: Collection[str]) -> bool:
     """Return whether a note with these tags changes only with the person's consent."""
-    return any(tag.casefold() in GUARDED_TAGS for tag in tags)
+    return any(has_tag(tags, guarded) for guarded in GUARDED_TAGS)
 
 
 def check_role(role: str, *, owner_only: str = "") -> None:

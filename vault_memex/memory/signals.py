@@ -17,6 +17,7 @@ from vault_memex.core.text import name_key, stem_of
 from vault_memex.errors import InvalidArgument
 from vault_memex.memory.amendments import Amendments, check_validity
 from vault_memex.memory.days import find_day
+from vault_memex.memory.system_tags import SYSTEM_TAGS
 from vault_memex.memory.thresholds import Calibration
 
 SignalKind = Literal["hidden_arc", "stale_state", "dangling_link", "tag_burst"]
@@ -28,7 +29,7 @@ WORKFLOW_TAGS = frozenset(
     (
         *("inbox", "todo", "task", "tasks", "draft", "wip", "review", "archive", "template", "templates"),
         *("daily", "weekly", "journal", "log", "meeting", "meetings", "start", "moc", "index"),
-        *("rules", "skill", "user-profile", "live-state", "working"),
+        *("rules", "working", *SYSTEM_TAGS),
     )
 )
 _PROJECT_FILES = frozenset(("readme", "agents", "claude"))

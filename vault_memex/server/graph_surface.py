@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_memex.core.text import name_key, render_line
+from vault_memex.core.text import render_line
+from vault_memex.memory.system_tags import PROFILE, has_tag
 from vault_memex.server.tool import GRAPH_URI
 from vault_memex.vault import Vault
 
 if TYPE_CHECKING:
     from vault_memex.server.app import MemexServer
 
-PROFILE_TAG = "user-profile"
 NOBODY = "default_user"
 
 _REMEMBER = """\
@@ -55,7 +55,7 @@ def add_graph(app: MemexServer, vault: Vault) -> None:
 
 def find_person(vault: Vault) -> str:
     """Return what the person is called: the title of their profile note, by its tag, the oldest if several."""
-    notes = [n for n in vault.settled().notes.values() if any(name_key(tag) == PROFILE_TAG for tag in n.tags)]
+    notes = [n for n in vault.settled().notes.values() if has_tag(n.tags, PROFILE)]
     notes.sort(key=lambda note: (note.created, note.path))
     return render_line(notes[0].title) if notes else NOBODY
 

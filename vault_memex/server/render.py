@@ -95,6 +95,10 @@ def _render_facts(view: NoteView) -> list[str]:
         del own["title"]
     if own:
         lines.append(f"properties: {_render_properties(own)}")
+    if view.profile_notice:
+        lines.append(f"profile_notice: {view.profile_notice}")
+    if view.live_state_notice:
+        lines.append(f"live_state_notice: {view.live_state_notice}")
     lines += [f"notice: {cut(notice, LONGEST_NOTICE)}" for notice in view.notices]
     if view.same_title:
         lines.append(f"same title: {render_names(view.same_title)} (use a path to mean one of them)")
@@ -238,6 +242,7 @@ def render_vocabulary(answer: VocabularyAnswer) -> str:
     lines = []
     if answer.tags:
         lines.append("tags: " + ", ".join(f"{cut(t.name, LONGEST_NAME)} {t.notes}" for t in answer.tags))
+    lines += [f"system tag {t.name} (in {t.notes}): {t.meaning}" for t in answer.system_tags]
     if answer.folders:
         lines.append("folders: " + ", ".join(f"{f.path} {f.notes}" for f in answer.folders))
     for p in answer.properties:

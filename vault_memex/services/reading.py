@@ -15,6 +15,7 @@ from vault_memex.core.text import BOM, base_of, find_safe_cut, name_key, render_
 from vault_memex.errors import AmbiguousTitle, IndexUnusable, InvalidArgument, MemexError, NotFound, TooLarge
 from vault_memex.index.document import find_indexed_text
 from vault_memex.index.indexer import Indexer
+from vault_memex.memory.system_tags import find_live_state_notice, find_profile_notice
 from vault_memex.services.edit_plan import MOST_PARSED
 from vault_memex.services.flashbacks import Surfaced
 from vault_memex.services.standing import Standing, name_note
@@ -83,6 +84,8 @@ class NoteView:
     added_by: str = OWNER
     changed_by: str = OWNER  # last
     notices: tuple[str, ...] = ()
+    live_state_notice: str = ""  # what the program says with a note of that tag
+    profile_notice: str = ""  # the same; at most one of the two is said
     raw_frontmatter: str | None = None  # only when it does not parse
 
 
@@ -258,6 +261,8 @@ class Reading:
             added_by=str(record.properties.get("added_by") or OWNER),
             changed_by=self._find_writer(record.path, file.revision) or OWNER,
             notices=self._find_notices(record, note, file),
+            live_state_notice=find_live_state_notice(note.tags),
+            profile_notice=find_profile_notice(note.tags, pending=note.properties.get("review") == "pending"),
             raw_frontmatter=_raw_frontmatter(note),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,11 +12,13 @@ from typing import Any, Literal
 from vault_memex.core.note import RESERVED_PROPERTIES
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import name_key
+from vault_memex.memory.system_tags import SYSTEM_TAGS
 
 Kind = Literal["all", "tags", "folders", "properties", "types"]
 TOP = 25  # rows of each kind when all are asked for
 MOST_VALUES = 10
 VALUE_CHARS = 80
+_DATE = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([T ][0-9:.]+(Z|[+-][0-9:]+)?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class TagRow:
 
     name: str
     notes: int
+    meaning: str = ""  # to the program
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class VocabularyAnswer:
     folders: tuple[FolderRow, ...] = ()
     properties: tuple[PropertyRow, ...] = ()
     types: tuple[TagRow, ...] = ()
+    system_tags: tuple[TagRow, ...] = ()  # that mean something to the program, used or not
 
 
 class Vocabulary:
@@ -81,6 +86,8 @@ class Vocabulary:
                 rows = count(notes)
                 total[name] = len(rows)
                 answer[name] = rows[page]
+        if "tags" in total:
+            answer["system_tags"] = _find_system_tags(notes)
         return VocabularyAnswer(total=total, **answer)
 
 
@@ -92,6 +99,11 @@ def count_tags(notes: Iterable[NoteRecord]) -> tuple[TagRow, ...]:
             spellings[name_key(tag)][tag] += 1
     rows = [TagRow(_commonest(counts), counts.total()) for counts in spellings.values()]
     return tuple(sorted(rows, key=lambda r: (-r.notes, r.name)))
+
+
+def _find_system_tags(notes: Iterable[NoteRecord]) -> tuple[TagRow, ...]:
+    counts = Counter(name_key(tag) for note in notes for tag in note.tags)
+    return tuple(TagRow(name, counts[name], meaning) for name, meaning in SYSTEM_TAGS.items())
 
 
 def count_types(notes: Iterable[NoteRecord]) -> tuple[TagRow, ...]:
@@ -145,6 +157,8 @@ def _flat(properties: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str
 
 
 def _type_of(value: object) -> str:
+    if isinstance(value, str):
+        return "date" if _DATE.fullmatch(value) else "text"
     kinds = {bool: "checkbox", int: "number", float: "number", list: "list", dict: "group", type(None): "empty"}
     return kinds.get(type(value), "text")
 
