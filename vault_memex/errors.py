@@ -229,6 +229,12 @@ class BlockedByPending(MemexError):
     code = "BLOCKED_BY_PENDING"
 
 
+class FlagHasPendingRetire(MemexError):
+    """A flag stays while a deletion or merge of its note waits. `proposals` names them."""
+
+    code = "FLAG_HAS_PENDING_RETIRE"
+
+
 class DoesNotFit(MemexError):
     """Nothing of a proposal can be applied to the note as it is now."""
 

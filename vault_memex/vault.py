@@ -32,6 +32,8 @@ from vault_memex.services.distances import Distances
 from vault_memex.services.duplicates import Duplicates
 from vault_memex.services.editing import Editing
 from vault_memex.services.filing import Filing
+from vault_memex.services.flag_files import FlagFiles
+from vault_memex.services.flags import Flags
 from vault_memex.services.flashbacks import Flashbacks, Surfaced
 from vault_memex.services.history import History
 from vault_memex.services.inferences import Inferences
@@ -127,12 +129,14 @@ class Vault(Foreground):
 
     def _add_services(self) -> None:
         """Make the services of one connection from what is shared; see `session.py`."""
+        self.flag_files = FlagFiles(self.files)
         self._add_reads(self.clock)
         self._add_insights(self.clock)
         self.names = Names()
         self.filing = Filing(self.config, self.files, self.transactor, self.clock)
         self._add_writes(self.clock)
         self.review = Review(self.files, self.filing, self.editing, self.trash, self.clock)
+        self.flags = Flags(self.config, self.flag_files, self.editing, self.filing, self.clock)
 
     def _add_reads(self, clock: Callable[[], datetime]) -> None:
         files, git = self.files, Git(self.root)  # a Git of its own: the transactor's is busy with commits
@@ -144,6 +148,7 @@ class Vault(Foreground):
             indexer=self.indexer,
             standing=self.standing,
             surfaced=self.flashbacks.surfaced,
+            flags=self.flag_files,
             snapshot=self.settled,
             find_former=self.numbering.find_former,
             find_writer=self.transactor.stores.journal.find_writer,

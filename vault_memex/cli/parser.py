@@ -27,6 +27,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_rules(commands)
     _add_graph(commands)
     _add_review(commands)
+    _add_flag(commands)
     _add_trash(commands)
     _add_connections(commands)
     _add_token(commands)
@@ -258,6 +259,16 @@ def _add_review(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("--comment", default="", metavar="TEXT", help="for the author and the journal")
     command.add_argument("--precedent", action="store_true", help="the comment holds for like cases")
     command.add_argument("--apply", action="store_true", help="do what was decided in the files of _memex/inbox")
+    _add_json(command)
+
+
+def _add_flag(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "flag", "Mark a note as in need of tidying and say why; or list the marks.")
+    command.add_argument("ref", nargs="?", default="", metavar="NOTE", help="title, path, [[link]] or #number")
+    command.add_argument("comment", nargs="?", default="", help="what is wrong with it")
+    command.add_argument(
+        "--close", default="", metavar="WHY", help="take the mark off, and say how it was settled"
+    )
     _add_json(command)
 
 

@@ -102,6 +102,14 @@ def check_role(role: str, *, owner_only: str = "") -> None:
         raise RoleRequired(f"{owner_only} is for the person, on the command line.", role="owner")
 
 
+def check_curator(role: str, what: str) -> None:
+    """Refuse what only curators and the person do. `what` begins the sentence."""
+    if role not in ("curator", "owner"):
+        raise RoleRequired(
+            f"{what} is for connections with the role of a curator, which the person gives.", role="curator"
+        )
+
+
 def check_edit(note: NoteRecord, touched: Touched, role: str) -> None:
     """Refuse an edit that the note's layer or lock forbids. Raises the narrowest error."""
     check_role(role)

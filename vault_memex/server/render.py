@@ -19,6 +19,7 @@ from vault_memex.services.status import StatusAnswer
 from vault_memex.services.vocabulary import VocabularyAnswer
 from vault_memex.store.catalogue import LinkRow
 
+LONGEST_FLAG = 2_000  # code points; as long as one can be
 SHOWN_REVISION = 12  # hex digits; `if_revision` takes eight or more
 LONGEST_ANSWER = 90_000  # code points over all notes of one call
 SHOWN_ELSEWHERE = frozenset(("tags", "layer", "created", "updated", "id"))  # of a note's properties
@@ -70,6 +71,10 @@ def _render_view(view: NoteView) -> str:
     if view.surfaced_in:
         below.append("surfaced as flashback in: " + render_names(view.surfaced_in))
     below += map(_render_neighbour, view.neighbours)
+    if view.curation_flag is not None:
+        flag = view.curation_flag
+        said = cut(flag.comment, LONGEST_FLAG) or "(no reason given)"
+        lines.append(f"curation_flag, by the person, {flag.raised[:10]}: {said}")
     lines += [*_render_facts(view), *_render_outline(view)]
     return join_lines(lines, _render_broken(view.raw_frontmatter), _render_text(view), join_lines(below))
 

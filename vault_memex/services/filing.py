@@ -213,13 +213,13 @@ class Filing:
         return render_moment(self._clock())
 
 
-def check_comment(comment: str, *, needed: bool = False) -> None:
+def check_comment(comment: str, *, needed: bool = False, argument: str = "comment") -> None:
     """Refuse a comment that is too long, and one without visible characters where it is all there is."""
     if needed and not any(char.isprintable() and not char.isspace() for char in comment):
-        raise InvalidArgument("comment", "comment is empty. Say what is outdated, or why.")
+        raise InvalidArgument(argument, f"{argument} is empty. Say what is outdated, or why.")
     if len(comment) > MAX_COMMENT:
-        raise TooLarge(f"comment has {len(comment)} characters; at most {MAX_COMMENT}.", argument="comment")
-    check_characters("comment", comment)
+        raise TooLarge(f"{argument} has {len(comment)} characters; at most {MAX_COMMENT}.", argument=argument)
+    check_characters(argument, comment)
 
 
 def _apply_draft(

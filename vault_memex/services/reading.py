@@ -15,8 +15,10 @@ from vault_memex.core.text import BOM, base_of, find_safe_cut, name_key, render_
 from vault_memex.errors import AmbiguousTitle, IndexUnusable, InvalidArgument, MemexError, NotFound, TooLarge
 from vault_memex.index.document import find_indexed_text
 from vault_memex.index.indexer import Indexer
+from vault_memex.memory.flags import Flag
 from vault_memex.memory.system_tags import find_live_state_notice, find_profile_notice
 from vault_memex.services.edit_plan import MOST_PARSED
+from vault_memex.services.flag_files import FlagFiles
 from vault_memex.services.flashbacks import Surfaced
 from vault_memex.services.standing import Standing, name_note
 from vault_memex.store.catalogue import Catalogue, LinkRow
@@ -83,6 +85,7 @@ class NoteView:
     same_title: tuple[str, ...] = ()  # paths with their numbers
     added_by: str = OWNER
     changed_by: str = OWNER  # last
+    curation_flag: Flag | None = None  # the person's word that it needs tidying
     notices: tuple[str, ...] = ()
     live_state_notice: str = ""  # what the program says with a note of that tag
     profile_notice: str = ""  # the same; at most one of the two is said
@@ -110,6 +113,7 @@ class Reading:
         indexer: Indexer,
         standing: Standing,
         surfaced: Surfaced,
+        flags: FlagFiles,
         snapshot: Callable[[], Snapshot],
         find_former: Callable[[str], Sequence[int]],
         find_writer: Callable[[str, str], str | None],
@@ -117,6 +121,7 @@ class Reading:
         self._find_former = find_former  # numbers of the notes that ever had a path or file name
         self._find_writer = find_writer  # of a path's content, where this program wrote it
         self._surfaced = surfaced
+        self._flags = flags
         self._standing = standing
         self._files = files
         self._catalogue = catalogue
@@ -260,6 +265,7 @@ class Reading:
             same_title=tuple(map(name_note, others)),
             added_by=str(record.properties.get("added_by") or OWNER),
             changed_by=self._find_writer(record.path, file.revision) or OWNER,
+            curation_flag=self._flags.get(record.note_id),
             notices=self._find_notices(record, note, file),
             live_state_notice=find_live_state_notice(note.tags),
             profile_notice=find_profile_notice(note.tags, pending=note.properties.get("review") == "pending"),
