@@ -14,7 +14,7 @@ from vault_memex.core.note import ParsedNote
 from vault_memex.core.outline import Outline
 from vault_memex.core.sections import find_section_at
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import Span, name_key, stem_of, without_md
+from vault_memex.core.text import Span, find_safe_cut, name_key, stem_of, without_md
 
 MOST_SCANNED = 200_000  # characters of one note in which words are looked for
 _AROUND = 1_000  # characters that a stretch has before the word it is about
@@ -252,6 +252,14 @@ def _widen(text: str, found: Span, bounds: Span, limit: int) -> Span:
     while stop > end and _splits_word(text, stop):
         stop -= 1
     return Span(start, max(stop, end))
+
+
+def find_word_cut(text: str, start: int, end: int) -> int:
+    """Return the last place in (start, end] where cutting splits no word; where all is one word, no character."""
+    at = min(end, len(text))
+    while at > start and _splits_word(text, at):
+        at -= 1
+    return at if at > start else find_safe_cut(text, end)
 
 
 def _splits_word(text: str, at: int) -> bool:

@@ -6,15 +6,16 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from vault_memex.core.expression import Query
-from vault_memex.core.match import find_matched_text, find_stretch
+from vault_memex.core.match import find_matched_text, find_stretch, find_word_cut
 from vault_memex.core.note import RESERVED_PROPERTIES
 from vault_memex.core.outline import Outline, build_outline
 from vault_memex.core.ranking import Ranked
 from vault_memex.core.snapshot import NoteRecord
-from vault_memex.core.text import find_safe_cut, shorten
+from vault_memex.core.text import shorten
 from vault_memex.errors import MemexError
 from vault_memex.index.document import WHOLE_LIMIT
 from vault_memex.memory.amendments import SUPERSEDED_BY, Validity
@@ -24,9 +25,12 @@ from vault_memex.store.files import VaultFiles
 
 MATCHED_CHARS = 300
 STRICT_CHARS = 1_200
+ROW_CHARS = 600  # of all texts of a row but its path; with a strict search's longer text so many more
 SUMMARY_CHARS = 200
+SECTION_CHARS = 200
 PROPERTIES_CHARS = 200
 MOST_TAGS = 20
+LEAST_CHARS = 20  # of a summary; less says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,7 @@ class RowBuilder:
             start, end = passage.start, min(passage.end, len(parsed.text))
             inside = matched is not None and start <= matched.span.start < end
             if matched is None or not inside:
-                cut = find_safe_cut(parsed.text, min(end, start + limit))
+                cut = find_word_cut(parsed.text, start, min(end, start + limit))
                 return passage.heading_path, " ".join(parsed.text[start:cut].split()) or None
         return (matched.heading_path, matched.text) if matched is not None else _find_opening(parsed, limit)
 
@@ -130,7 +134,7 @@ def _find_opening(note: Outline, limit: int) -> tuple[tuple[str, ...], str | Non
             limit = min(limit, heading.span.start - start)
             break
         path, start = heading.path, heading.span.end
-    text = " ".join(note.text[start : find_safe_cut(note.text, start + limit)].split())
+    text = " ".join(note.text[start : find_word_cut(note.text, start, start + limit)].split())
     return path, text or None
 
 
@@ -145,24 +149,26 @@ def _build_row(
     distance: float | None,
 ) -> SearchRow:
     named = record.properties.get(SUPERSEDED_BY)
-    url = record.properties.get("source_url")
+    room = _Room(ROW_CHARS + max(0, len(text or "") - MATCHED_CHARS))
+    title = room.cut(record.title, SUMMARY_CHARS) or ""
+    text = room.cut(text, len(text)) if text else None
     return SearchRow(
         path=record.path,
-        title=shorten(record.title, SUMMARY_CHARS),
+        title=title,
         updated=record.updated,
         created=record.created,
         chars=record.chars,
         note_id=record.note_id,
         layer=record.layer,
-        tags=record.tags[:MOST_TAGS],
-        summary=shorten(record.summary, SUMMARY_CHARS) if record.summary is not None else None,
-        source_url=shorten(url, MATCHED_CHARS) if isinstance(url, str) else None,
-        properties=_shown_properties(record),
+        source_url=room.keep_whole(record.properties.get("source_url")),
+        matched_section=room.keep_last(section, SECTION_CHARS),
+        tags=room.keep_first(record.tags[:MOST_TAGS]),
+        summary=room.cut(record.summary, SUMMARY_CHARS) if record.summary is not None else None,
+        properties=room.keep_properties(record),
         review="pending" if record.pending else None,
         validity=None if validity.holds else validity.status,
         superseded_by=validity.successor or (shorten(str(named), SUMMARY_CHARS) if named else None),
         tier=tier,
-        matched_section=section,
         matched_text=text,
         why=why,
         distance=round(distance, 3) if distance is not None else None,
@@ -180,15 +186,46 @@ def _without_heading(text: str | None, section: tuple[str, ...]) -> str | None:
     return text[marks.end() + len(section[-1]) :].strip() or text
 
 
-def _shown_properties(record: NoteRecord) -> dict[str, Any] | None:
-    """Return the person's own properties, as many as fit."""
-    shown: dict[str, Any] = {}
-    left = PROPERTIES_CHARS
-    for name, value in record.properties.items():
-        if name in RESERVED_PROPERTIES or value is None:
-            continue
-        size = len(name) + len(json.dumps(value, ensure_ascii=False, default=str))
-        if size <= left:
-            shown[name] = value
-            left -= size
-    return shown or None
+class _Room:
+    """How many code points of text a row has left. What matters most is taken first; the rest gets what remains."""
+
+    def __init__(self, chars: int) -> None:
+        self._left = chars
+
+    def cut(self, text: str, most: int) -> str | None:
+        """Return the text, cut to what is left; None where that would say nothing."""
+        kept = shorten(text, min(most, self._left)) if min(len(text), LEAST_CHARS) <= self._left else None
+        self._left -= len(kept or "")
+        return kept
+
+    def keep_whole(self, text: object) -> str | None:
+        """Return the text if there is room for all of it: an address that was cut leads nowhere."""
+        if not isinstance(text, str) or len(text) > self._left:
+            return None
+        self._left -= len(text)
+        return text
+
+    def keep_first(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return as many of the first texts as there is room for."""
+        return tuple(takewhile(lambda text: self.keep_whole(text) is not None, texts))
+
+    def keep_last(self, texts: Sequence[str], most: int) -> tuple[str, ...]:
+        """Return the last text and as many before it as there is room for: of a section's path the nearest."""
+        if not texts:
+            return ()
+        last = self.cut(texts[-1], most)
+        above = self.keep_first(texts[-2::-1]) if last == texts[-1] else ()
+        return (*reversed(above), last) if last is not None else ()
+
+    def keep_properties(self, record: NoteRecord) -> dict[str, Any] | None:
+        """Return the person's own properties, as many as fit."""
+        shown: dict[str, Any] = {}
+        left = min(self._left, PROPERTIES_CHARS)
+        for name, value in record.properties.items():
+            if name in RESERVED_PROPERTIES or value is None:
+                continue
+            size = len(name) + len(json.dumps(value, ensure_ascii=False, default=str))
+            if size <= left:
+                shown[name] = value
+                left -= size
+        return shown or None
