@@ -38,6 +38,7 @@ from vault_memex.services.flashbacks import Flashbacks, Surfaced
 from vault_memex.services.history import History
 from vault_memex.services.inferences import Inferences
 from vault_memex.services.knowledge import open_knowledge
+from vault_memex.services.merging import Merging
 from vault_memex.services.names import Names
 from vault_memex.services.nearby import Nearby
 from vault_memex.services.numbering import Numbering
@@ -135,7 +136,8 @@ class Vault(Foreground):
         self.names = Names()
         self.filing = Filing(self.config, self.files, self.transactor, self.clock)
         self._add_writes(self.clock)
-        self.review = Review(self.files, self.filing, self.editing, self.trash, self.clock)
+        self.merging = Merging(self.files, self.editing, self.trash, self.clock)
+        self.review: Review = Review(self.files, self.editing, self.merging, self.trash, self.clock)
         self.flags = Flags(self.config, self.flag_files, self.editing, self.filing, self.clock)
 
     def _add_reads(self, clock: Callable[[], datetime]) -> None:

@@ -227,12 +227,14 @@ def test_a_merge_points_links_to_the_other_note_and_keeps_what_is_shown() -> Non
     vault = {
         "Index.md": "[[A]] [[A#H|A]] [A](A.md) ![[A|text]]",
         "x/B.md": '---\nup: "[[A]]"\n---\n',
-        "A.md": "[[A]] [[B]]",
+        "A.md": "[[A]] [[./y]] [y](y.md)",
+        "y.md": "",
     }
 
     assert {
         "Index.md": "[[B]] [[B#H|A]] [A](B.md) ![[B|text]]",
         "x/B.md": '---\nup: "[[B]]"\n---\n',
+        "A.md": "[[B]] [[../y]] [y](y.md)",
     } == plan_retarget("A.md", "x/B.md", notes_of(vault), files_of(vault))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from tests.memory.notes import note, vault
 from tests.timing import cpu_seconds
 from vault_memex.core.text import Span
-from vault_memex.memory.hints import TagIndex, TitleIndex, find_citing, find_link_hints, find_similar
+from vault_memex.memory.hints import TagIndex, TitleIndex, WriteKind, find_citing, find_link_hints, find_similar
 from vault_memex.memory.phrases import PhraseIndex
 from vault_memex.memory.thresholds import Thresholds
 
@@ -254,9 +255,9 @@ def test_ten_citing_notes_are_named_least_recently_changed_first() -> None:
 
 
 def test_each_kind_of_write_has_its_own_words_and_nobody_citing_has_none() -> None:
-    sentences = {kind: find_citing(kind, [note("a.md")]) for kind in ("created", "edited", "deleted", "merged")}  # type: ignore[arg-type]
+    sentences = {kind: find_citing(kind, [note("a.md")]) for kind in get_args(WriteKind)}
 
-    assert 4 == len({hint.sentence for hint in sentences.values() if hint})
+    assert 5 == len({hint.sentence for hint in sentences.values() if hint})
     assert all("1 note" in hint.sentence for hint in sentences.values() if hint)
     assert None is find_citing("edited", [])
 

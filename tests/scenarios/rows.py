@@ -131,6 +131,8 @@ ROWS: dict[str, str] = {
     "1-67": "server/test_review_tools.py::test_each_write_of_an_agent_under_review_says_that_it_waits",
     "1-68": "services/test_saving.py::test_all_patches_of_an_answer_apply_together_and_only_add_brackets",
     "1-69": "services/test_saving.py::test_citing_notes_are_named_least_recently_changed_first_in_words_for_the_write",
+    "1-70": "server/test_review_tools.py::test_a_deletion_and_a_merge_are_proposed_and_say_where_links_would_lead",
+    "1-71": "services/test_merging.py::test_approving_a_merge_repoints_links_and_gives_the_keeper_what_it_lacks",
     "1-79": "services/test_reading.py::test_ten_commonest_values_are_shown_cut_to_80_characters_with_the_number_of_the_others",
     "1-94": "services/test_review.py::test_a_decision_in_the_file_is_done_with_comment_and_precedent",
     "1-97": "server/test_body_encoding.py::test_every_text_comes_out_as_it_went_in_and_nothing_else_is_touched",
@@ -167,8 +169,6 @@ WAITING: tuple[str, ...] = (
     "1-47",
     "1-48",
     "1-49",
-    "1-70",
-    "1-71",
     "1-72",
     "1-73",
     "1-74",
@@ -207,6 +207,7 @@ SCENARIOS: dict[str, str] = {
     "review: approval after an outside edit applies the fitting words and reports the rest": "services/test_review.py::test_a_curator_is_not_blocked_and_the_waiting_words_do_not_apply_then",
     "review: deleting the file rejects": "services/test_review.py::test_deleting_the_file_rejects",
     "review: deleting the note discards drafts and says so": "services/test_review.py::test_deleting_the_note_discards_what_waits_about_it_and_says_so",
+    "review: a merge repoints links": "services/test_merging.py::test_approving_a_merge_repoints_links_and_gives_the_keeper_what_it_lacks",
     "guards: skill and profile notes are held for curators too": "services/test_review.py::test_a_note_that_would_become_a_skill_waits_whichever_way_the_tag_comes",
     # graph
     "graph: the official server's own behaviours on a golden file": "server/test_graph_profile.py::test_every_recorded_answer_is_given_again_but_for_the_listed_ones",
@@ -253,5 +254,5 @@ SCENARIOS: dict[str, str] = {
 }
 """Which test shows each scenario of section 11 about signals, inferences, flashbacks, rules, guards and strict search."""
 
-SCENARIOS_WAITING: tuple[str, ...] = ("review: a merge repoints links",)
+SCENARIOS_WAITING: tuple[str, ...] = ()
 """Scenarios of what is not there yet."""

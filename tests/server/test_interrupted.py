@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -93,6 +95,41 @@ def test_a_signal_in_the_middle_of_a_rename_leaves_a_whole_vault(
     assert expected == others
     assert 1 == len({"Hub.md", "Centre.md"} & set(new))
     assert "Changed note" in again.call("edit", ref="n0", patch=[{"find": ", 0.", "replace": ", zero."}])
+
+
+@pytest.mark.slow
+def test_an_approval_killed_in_the_middle_of_a_merge_is_whole_at_the_next_start(
+    folder: Path, start: Start
+) -> None:
+    (folder / "Hub.md").write_text("---\ntags: [wheel]\n---\nThe middle.\n", encoding="utf-8")
+    (folder / "Centre.md").write_text("# Centre\n", encoding="utf-8")
+    write_notes(folder, LINKING, "See [[Hub]], {}.\n")
+    server = start("--model", "none")
+    asked = {"ref": "Hub", "action": "merge", "into": "Centre", "reason": "one place"}
+    assert "Waiting for approval as proposal 1" in server.call("retire", **asked)
+    server.close()
+    old = state_of(folder)
+    command = [sys.executable, "-m", "vault_memex", "review", "approve", "1", "--vault", str(folder)]
+    approval = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    wait_for(lambda: any((folder / ".memex" / "pending").glob("*.intent")))
+
+    approval.kill()
+    approval.wait(SECONDS)
+    again = start("--model", "none")
+    shown = again.call("get", ref="n0")  # the first thing asked
+
+    new = state_of(folder)
+    if "Hub.md" in new:
+        assert old == new
+    else:
+        keeper = "---\ntags:\n  - wheel\naliases:\n  - Hub\n---\n# Centre\n"
+        links = {path: text.replace("[[Hub]]", "[[Centre]]") for path, text in old.items() if text[:4] == "See "}
+        trash = {path for path in new if path.startswith("_memex/")}
+        assert {**links, "Centre.md": keeper} == {path: text for path, text in new.items() if path not in trash}
+        assert {old["Hub.md"]} == {new[path] for path in trash}
+    assert ("[[Centre]]" in shown) == ("Hub.md" not in new)
+    assert [] == list((folder / ".memex" / "pending").glob("*.intent"))
+    assert ("1 proposals" in again.call("status")) == ("Hub.md" in new)
 
 
 @pytest.mark.anyio

@@ -58,6 +58,35 @@ async def test_the_inbox_counts_all_and_shows_the_oldest_with_text_only_when_ask
     assert "inbox" not in (await call("status")).structured_content
 
 
+async def test_a_deletion_and_a_merge_are_proposed_and_say_where_links_would_lead(
+    call: Call, sample: Path
+) -> None:
+    before = {path: path.read_bytes() for path in sample.rglob("*.md")}
+    other = "Studio/Clay body S-20.md"
+
+    deletion = await call("retire", ref=CLAY, reason="not used any more", hold=True)
+    merge = await call("retire", note_id=other, action="merge", into_note_id=CLAY, reason="one body")
+    inbox = (await call("status", view="inbox")).structured_content["inbox"]["rows"]
+    refused = [
+        await call("retire", ref=CLAY, action="merge", reason="x"),
+        await call("retire", ref=CLAY, action="merge", into="Clay body M-14", reason="x"),
+        await call("retire", ref=CLAY, into=other, reason="x"),
+        await call("retire", ref=CLAY, action="merge", into=other, merged_body=" ", reason="x"),
+    ]
+
+    gone, merged = deletion.structured_content, merge.structured_content
+    assert ("held", 1, "held", 2, CLAY) == (
+        *(gone[name] for name in ("outcome", "proposal")),
+        *(merged[name] for name in ("outcome", "proposal", "into")),
+    )
+    assert "tell the person where those links should go" in gone["citing_advice"]
+    assert len(gone["cited_by"]) > 1
+    assert f"— {other}, to be merged into {CLAY}" in text_of(merge)
+    assert [("delete", None), ("merge", CLAY)] == [(row["kind"], row.get("into")) for row in inbox]
+    assert ["INVALID_ARGUMENT"] * 3 + ["EMPTY_BODY"] == [text_of(one).partition(":")[0] for one in refused]
+    assert before.items() <= {path: path.read_bytes() for path in sample.rglob("*.md")}.items()
+
+
 async def test_no_tool_decides_on_a_proposal(client: Client) -> None:
     tools = find_callable("curator")
 

@@ -70,6 +70,19 @@ CELLS: Mapping[str, tuple[str, dict[str, Any], str]] = {  # by what is written: 
         "edit", "held", ref="Plain.md", patch=[{"append": "#user-profile"}]
     ),
     "a skill deleted": cell("retire", "held", ref="Skill.md", reason="No use."),
+    "merged": cell("retire", "held", ref="Plain.md", action="merge", into="Skill.md", reason="The same."),
+    "merged into a record": cell(
+        "retire", "held", ref="Plain.md", action="merge", into="Past.md", reason="The same."
+    ),
+    "merged into a record, new text": cell(
+        "retire",
+        "PAST_IMMUTABLE",
+        ref="Plain.md",
+        action="merge",
+        into="Past.md",
+        merged_body="New.",
+        reason="No.",
+    ),
     "deleted, held": cell("retire", "held", ref="Plain.md", reason="It is empty.", hold=True),
     "report": cell("edit", "reported", ref="Rule.md", comment="Nobody does this."),
     "inference not confirmed": cell(

@@ -91,7 +91,7 @@ def _print(found: InboxAnswer) -> None:
             (
                 r.number if r.number is not None else f"#{r.note_id}" if r.note_id is not None else r.path,
                 r.kind,
-                r.title,
+                f"{r.title} → {r.into}" if r.into else r.title,
                 r.by,
                 r.since[:10],
                 r.reason or r.problem,

@@ -21,6 +21,7 @@ from vault_memex.services.review import Decided, ProposalView, Verdict
 from vault_memex.vault import Vault
 
 _KEYS = "[a]pprove  [r]eject  [e]dit the text  [c]omment  [p]recedent  [s]kip  [u]ndo the last  [q]uit"
+_RELINKED = 10  # notes named
 _SHOWN = 2_000  # code points of a note that waits
 
 Ask = Callable[[str], str]
@@ -146,13 +147,16 @@ def _render_note(note: NoteRecord | None, text: str) -> Text:
 
 def _render_view(view: ProposalView) -> Iterator[Text]:
     one = view.proposal
-    yield Text(f"Proposal {one.number}: {one.kind} of {one.title}", "bold")
+    into = f" into {one.into.title} ({one.into.path})" if one.into else ""
+    yield Text(f"Proposal {one.number}: {one.kind} of {one.title}{into}", "bold")
     yield Text(f"{one.path} · by {one.by} · {one.created[:10]}", "dim")
     yield from (Text(line) for line in (one.change_title, one.comment) if line)
     if one.amended:
         yield Text("You changed the proposed text.", "cyan")
-    if one.kind == "edit":
+    if one.kind in ("edit", "merge") and not view.problem:
         yield from _render_edit(one, view)
+    if view.relinked:
+        yield Text(f"links rewritten in {len(view.relinked)}: {', '.join(view.relinked[:_RELINKED])}", "dim")
     for line in (*view.not_applied, view.problem):
         if line:
             yield Text(f"does not fit any more: {line}", "yellow")

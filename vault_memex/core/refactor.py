@@ -76,11 +76,11 @@ def plan_retarget(
 ) -> dict[str, str]:
     """Return the new text of each note whose links to `old` become links to `new`, a note that exists; `old` goes.
 
-    Display texts stay: the merged note is known by the old name too.
+    Display texts stay: the merged note is known by the old name too. With `old` among the sources, its text as it
+    reads at the place of `new`.
     """
     kept = {name_key(stem_of(old)), name_key(base_of(old))}
-    others = {path: note for path, note in sources.items() if path != old}
-    return _plan_texts({old: new}, others, find_files, settings or LinkSettings(), kept)
+    return _plan_texts({old: new}, sources, find_files, settings or LinkSettings(), kept)
 
 
 def _plan_texts(

@@ -21,7 +21,7 @@ CITING_SHOWN = 10
 _WIDEST_CONTEXT = 120  # characters of a patch's text to find
 _LEAST_USES = 2  # of a tag, to be suggested
 
-WriteKind = Literal["created", "edited", "deleted", "merged"]
+WriteKind = Literal["created", "edited", "deleted", "deleting", "merging"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,8 @@ _ADVICE: Mapping[WriteKind, str] = {
     "created": "This title was already a link in {notes}: check that it means this note.",
     "edited": "{notes} cited this note before: check that what is said there still holds.",
     "deleted": "Links to this note in {notes} now lead nowhere: mend or remove them.",
-    "merged": "{notes} cited the note that is gone; the links now lead here: check that they still fit.",
+    "deleting": "{notes} would link to a note that is gone: tell the person where those links should go.",
+    "merging": "The links in {notes} would lead to the note that stays: check that they fit it.",
 }
 
 

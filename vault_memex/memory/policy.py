@@ -41,6 +41,7 @@ class Writing:
     tags: Collection[str] = ()  # the note's tags afterwards
     own_draft: bool = False  # the note waits for approval, and its author asks
     hold: bool = False  # the caller wants the person to decide
+    into: NoteRecord | None = None  # of a merge: the note that stays; `touched` is of this one
 
 
 def decide_write(writing: Writing, role: str, policy: str) -> Decided:
@@ -54,6 +55,8 @@ def decide_write(writing: Writing, role: str, policy: str) -> Decided:
         check_edit(note, touched, role)
     if note is not None and kind == "delete" and not (writing.hold and note.layer == "rule"):
         check_delete(note, role)  # that a rule go may be proposed
+    if note is not None and writing.into is not None:
+        _check_merge(note, writing.into, touched, role)
     if kind == "mint":
         return "apply"
     if kind == "report":
@@ -139,6 +142,13 @@ def check_delete(note: NoteRecord, role: str) -> None:
             f"{note.title!r} is a rule; only the person deletes rules. Propose it in the conversation, "
             "or with hold: true where the tool takes that."
         )
+
+
+def _check_merge(note: NoteRecord, into: NoteRecord, touched: Touched, role: str) -> None:
+    """Refuse what no merge may do. It always waits for the person, so that a rule go may be proposed."""
+    if role != "owner":
+        _check_lock(note)
+    check_edit(into, touched, role)
 
 
 def _check_lock(note: NoteRecord) -> None:

@@ -19,7 +19,7 @@ from vault_memex.core.property_edit import render_note
 from vault_memex.core.text import LINE_END, render_line
 from vault_memex.errors import FrontmatterInvalid
 from vault_memex.memory.hunks import Hunk, TextChange
-from vault_memex.memory.proposals import DECISIONS, KINDS, Decision, FieldChange, Proposal
+from vault_memex.memory.proposals import DECISIONS, KINDS, Decision, FieldChange, Keeper, Proposal
 
 _DATA = re.compile(r"^%% vault-memex (\{.*\}) %%[ \t]*\r?$", re.MULTILINE)
 _NEW = re.compile(r"New (\d+):[ \t]*")
@@ -33,7 +33,11 @@ _OURS = (
     "amended",
 )  # of the person, kept in the properties
 
-_KIND_TITLE = {"edit": "Change of", "report": "Report on", "delete": "Delete"}
+_KIND_TITLE = {"edit": "Change of", "report": "Report on", "delete": "Delete", "merge": "Merge"}
+_MERGING = (
+    "The first note goes to the trash, and links to it lead to the second one, which keeps what it has and gets what "
+    "it lacks."
+)
 _HOW = (
     "To decide, set `decision` above to `approve` or `reject` (a `decision_comment` is told to the author; with "
     "`precedent` it holds for like cases). Deleting this file rejects. You may change a text under “New” before you "
@@ -56,16 +60,22 @@ def render_proposal(proposal: Proposal) -> str:
         "path": proposal.path,
         "base": proposal.base,
     }
+    if proposal.into is not None:
+        properties |= {"into": proposal.into.note_id, "into_path": proposal.into.path}
     if proposal.problem:
         properties["problem"] = proposal.problem
     return render_note(properties, "\n".join([*_render_body(proposal), ""]))
 
 
 def _render_body(proposal: Proposal) -> Iterator[str]:
-    yield f"# {_KIND_TITLE[proposal.kind]} {render_named_link(proposal.path, proposal.title)}"
+    into = proposal.into
+    keeper = f" into {render_named_link(into.path, into.title)}" if into else ""
+    yield f"# {_KIND_TITLE[proposal.kind]} {render_named_link(proposal.path, proposal.title)}{keeper}"
     yield f"\n{render_line(proposal.by)} proposes: {render_line(proposal.change_title) or proposal.kind}\n"
     if proposal.comment:
         yield "\n".join(f"> {line}" for line in LINE_END.split(proposal.comment)) + "\n"
+    if into is not None:
+        yield from _render_merge(proposal)
     yield _HOW + "\n"
     if diff := render_difference(proposal):
         yield from ("## Difference\n", *_fence(diff, "diff"), "")
@@ -78,6 +88,16 @@ def _render_body(proposal: Proposal) -> Iterator[str]:
         del data[name]
     # ASCII only, and no % inside: nothing in it can end the comment or be changed by an editor.
     yield f"%% vault-memex {json.dumps(data).replace('%', chr(92) + 'u0025')} %%"
+
+
+def _render_merge(proposal: Proposal) -> Iterator[str]:
+    yield _MERGING + (
+        " Its text becomes what is proposed below.\n" if proposal.body else " Its text stays as it is.\n"
+    )
+    if proposal.gains:
+        yield "It gets:\n"
+        yield from (f"- {render_line(line)}" for line in proposal.gains)
+        yield ""
 
 
 def render_difference(proposal: Proposal) -> str:
@@ -159,12 +179,16 @@ def _parse_data(line: str) -> Proposal:
         body = raw.pop("body")
         change = body and TextChange(body["base"], tuple(Hunk(**h) for h in body["hunks"]), body["whole"])
         fields = tuple(FieldChange(**one) for one in raw.pop("fields"))
-        proposal = Proposal(**raw, body=change, fields=fields)
+        into = raw.pop("into", None)
+        keeper = Keeper(**into) if into else None
+        gains = tuple(raw.pop("gains", ()))
+        proposal = Proposal(**raw, body=change, fields=fields, into=keeper, gains=gains)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FrontmatterInvalid(
             "the program's line at its end was changed. Restore or delete the file."
         ) from None
-    if proposal.kind not in KINDS or not isinstance(proposal.number, int):
+    known = proposal.kind in KINDS and (proposal.kind == "merge") == (proposal.into is not None)
+    if not known or not isinstance(proposal.number, int):
         raise FrontmatterInvalid("the program's line at its end names no kind of proposal.")
     return proposal
 

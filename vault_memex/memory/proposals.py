@@ -15,7 +15,7 @@ from vault_memex.memory.hunks import Hunk, Merged, TextChange, apply_hunks
 
 INBOX_FOLDER = "_memex/inbox"
 MAX_COMMENT = 2_000
-ProposalKind = Literal["edit", "report", "delete"]
+ProposalKind = Literal["edit", "report", "delete", "merge"]
 Decision = Literal["", "approve", "reject"]
 KINDS: tuple[str, ...] = get_args(ProposalKind)
 DECISIONS: tuple[str, ...] = get_args(Decision)
@@ -37,6 +37,15 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Keeper:
+    """The note that another is to be merged into."""
+
+    path: str
+    title: str
+    note_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """One thing that waits. `base` is the revision of the note's file it was made for."""
 
@@ -49,7 +58,7 @@ class Proposal:
     updated: str
     note_id: int | None = None
     base: str = ""
-    body: TextChange | None = None
+    body: TextChange | None = None  # of a merge: of the keeper's text
     fields: tuple[FieldChange, ...] = ()
     comment: str = ""  # the author's reason; all of a report
     change_title: str = ""
@@ -59,6 +68,8 @@ class Proposal:
     precedent: bool = False
     problem: str = ""  # why the last decision could not be acted on
     amended: bool = False  # the person changed a text of it in the file
+    into: Keeper | None = None  # of a merge
+    gains: tuple[str, ...] = ()  # what the keeper gets by it, as lines to read
 
     @property
     def file(self) -> str:

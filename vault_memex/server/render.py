@@ -213,7 +213,8 @@ def render_write(answer: WriteAnswer) -> str:
     verb = DONE[answer.outcome]
     if answer.proposal is not None:
         verb += f" as proposal {answer.proposal}, about"
-    lines = [f'{verb} note{_tag(answer.note_id)}: "{cut(answer.title, LONGEST_NAME)}" — {answer.path}']
+    into = f", to be merged into {answer.into}" if answer.into else ""
+    lines = [f'{verb} note{_tag(answer.note_id)}: "{cut(answer.title, LONGEST_NAME)}" — {answer.path}{into}']
     if answer.revision:
         lines.append(f"revision: {answer.revision[:SHOWN_REVISION]}")
     if answer.discarded:
@@ -301,7 +302,9 @@ def render_inbox(inbox: InboxAnswer) -> Iterator[str]:
     yield f"inbox: {inbox.pending_notes} new notes and {inbox.proposals} proposals wait; {shown} shown, oldest first"
     for row in inbox.rows:
         name = f"proposal {row.number}" if row.number is not None else "note"
-        line = f"- {name}: {row.kind} {cut(row.title, LONGEST_NAME)}{_tag(row.note_id)} by {cut(row.by, LONGEST_NAME)}"
+        into = f" into {cut(row.into, LONGEST_NAME)}" if row.into else ""
+        note = f"{cut(row.title, LONGEST_NAME)}{_tag(row.note_id)}{into}"
+        line = f"- {name}: {row.kind} {note} by {cut(row.by, LONGEST_NAME)}"
         yield f"{line}, {row.since[:10]}, {row.proposed_chars} characters"
         if row.reason:
             yield f"  reason: {cut(row.reason, LONGEST_NOTICE)}"

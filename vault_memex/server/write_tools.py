@@ -11,7 +11,14 @@ from vault_memex.errors import InvalidArgument
 from vault_memex.server.read_tools import ALWAYS_LOADED
 from vault_memex.server.render import render_write
 from vault_memex.server.tool import Answer, ToolSpec, WriteArguments
-from vault_memex.services.requests import EditRequest, RetireAnswer, RetireRequest, SaveRequest, WriteAnswer
+from vault_memex.services.requests import (
+    EditRequest,
+    MergeRequest,
+    RetireAnswer,
+    RetireRequest,
+    SaveRequest,
+    WriteAnswer,
+)
 from vault_memex.vault import Vault
 
 LAYER_RULE = (
@@ -95,11 +102,24 @@ class EditArguments(WriteArguments):
 class RetireArguments(WriteArguments):
     """Arguments of `retire`."""
 
-    also: ClassVar = {"note_id": "ref", "id": "ref", "path": "ref"}
+    also: ClassVar = {
+        "note_id": "ref",
+        "id": "ref",
+        "path": "ref",
+        "into_note_id": "into",
+        "merged_body_md": "merged_body",
+    }
 
-    ref: str = Field(description="Exact title, path or #number of the one note to delete.")
+    ref: str = Field(description="Exact title, path or #number of the one note that goes.")
     reason: str = Field(description="Why, in a sentence; kept with the trash.")
-    action: Literal["delete"] = "delete"
+    action: Literal["delete", "merge"] = Field(
+        "delete",
+        description="merge: its tags, names and links go to the note `into`. Always waits for the person.",
+    )
+    into: str = Field("", description="With merge: the note that stays.")
+    merged_body: str = Field(
+        "", description="With merge: the whole new text of the note that stays; left out, its text stays as it is."
+    )
     hold: bool = Field(False, description="Propose it: the person decides. The only way for a rule.")
 
 
@@ -154,7 +174,15 @@ def _edit(vault: Vault, a: EditArguments) -> Answer:
 def _retire(vault: Vault, a: RetireArguments) -> Answer:
     if not a.reason.strip():
         raise InvalidArgument("reason", "reason is empty. Say in a sentence why the note goes.")
-    answer = vault.editing.retire(RetireRequest(a.ref, a.reason, a.hold))
+    if a.action == "merge":
+        merged = a.merged_body if "merged_body" in a.model_fields_set else None
+        if not a.into.strip():
+            raise InvalidArgument("into", "A merge needs `into`: the note that stays.")
+        answer = vault.merging.merge(MergeRequest(a.ref, a.into, a.reason, merged))
+    elif a.into or a.merged_body:
+        raise InvalidArgument("into", "into and merged_body go with action: merge. Name that, or leave them out.")
+    else:
+        answer = vault.editing.retire(RetireRequest(a.ref, a.reason, a.hold))
     return Answer(render_write(answer), RetireAnswer.of(answer))
 
 
@@ -189,10 +217,11 @@ EDIT = ToolSpec(
 )
 RETIRE = ToolSpec(
     name="retire",
-    title="Delete a note",
+    title="Delete or merge a note",
     description=(
         "Move a note to the vault's trash (_memex/trash), from where the person can restore it. Needs the exact note "
-        "and a reason; the answer names notes that still link to it. To correct a fact use `edit`."
+        "and a reason; the answer names notes that still link to it. When two notes say the same, action: merge "
+        "proposes to take one `into` the other, with its links. To correct a fact use `edit`."
     ),
     arguments=RetireArguments,
     run=_retire,

@@ -26,7 +26,7 @@ class EditPlanner:
     def __init__(self, config: Config, files: VaultFiles, relinker: Relinker) -> None:
         self._config = config
         self._files = files
-        self._relinker = relinker
+        self.relinker = relinker
 
     def plan(
         self, record: NoteRecord, file: FileText, request: EditRequest, text: str, role: str
@@ -42,7 +42,7 @@ class EditPlanner:
         text = self._with_names(text, record, request, move) if retitled else text
         relinked: tuple[WriteFile, ...] = ()
         if move is not None and request.relink:
-            text, relinked = self._relinker.plan_move(record.path, move, text)
+            text, relinked = self.relinker.plan_move(record.path, move, text)
         edits: list[FileEdit] = []
         data = text.encode("utf-8")
         if data != file.data:

@@ -90,7 +90,7 @@ class Editing:
         scope: Scope,
     ) -> None:
         self._scope = scope
-        self._config = config
+        self.config = config
         self._files = files
         self.transactor = transactor
         self._indexer = indexer
@@ -102,20 +102,20 @@ class Editing:
         self._clock = clock
         self.planner = EditPlanner(config, files, relinker)
         self._duplicates = duplicates
-        self._answering = answering
-        self._filing = filing
+        self.answering = answering
+        self.filing = filing
 
     # -- a new note
 
     def save(self, request: SaveRequest) -> WriteAnswer:
         """Write a new note. Raises DuplicateSuspected when a note says the same already."""
-        check_role(self._config.role)
+        check_role(self.config.role)
         check_save_request(request)
         tags = (*request.tags, *_find_guarded(request.body))
         decided = self._decide(Writing("create", layer=request.layer, tags=tags, hold=request.hold))
         waiting = decided == "pending"
         request = replace(request, title=tidy_title(request.title))
-        folder = check_folder(self._files, request.folder or self._config.new_note_folder)
+        folder = check_folder(self._files, request.folder or self.config.new_note_folder)
         amended = self.reading.find_note(request.amends, writing=True)[0] if request.amends else None
         draft_path = find_free_path(self._files, self.snapshot(), folder, request.title, allow_namesake=True)
         comparison = self._duplicates.compare(request, draft_path, amended.path if amended else None)
@@ -127,7 +127,7 @@ class Editing:
             number = self.numbering.next_number()
             properties = build_properties(
                 replace(request, amends=render_link(self.snapshot(), amended) if amended else ""),
-                note_id=number if self._config.write_ids != "never" else None,
+                note_id=number if self.config.write_ids != "never" else None,
                 now=self._clock().strftime("%Y-%m-%dT%H:%M:%S"),
                 name_differs=stem_of(path) != request.title,
             )
@@ -139,20 +139,20 @@ class Editing:
                 path=path,
                 title=request.change_title or f"Add {request.title}"[:MAX_CHANGE_TITLE],
                 edits=(WriteFile(path, data, None),),
-                actor=find_actor(self._config),
+                actor=find_actor(self.config),
                 note_id=number,
             )
             applied = self._apply(change, {"review": "pending"} if waiting else None)
             self.numbering.show({path: number})
-        answer = self._answering.describe("pending" if waiting else "created", path, applied)
+        answer = self.answering.describe("pending" if waiting else "created", path, applied)
         if waiting:
             answer = replace(answer, notes=(PENDING, *answer.notes))
-        return self._answering.advise_on_save(answer, request.title, data.decode("utf-8"), comparison)
+        return self.answering.advise_on_save(answer, request.title, data.decode("utf-8"), comparison)
 
     def _attribution(self, layer: str) -> dict[str, str]:
-        if self._config.role == "owner":
+        if self.config.role == "owner":
             return {}
-        by = {"added_by": find_actor(self._config)}
+        by = {"added_by": find_actor(self.config)}
         # Nobody but the person makes rules: what an assistant proposes is not followed until it is approved.
         return {**by, STATUS: PROVISIONAL} if layer == "rule" else by
 
@@ -168,7 +168,7 @@ class Editing:
             try:
                 with self.hold():
                     answer, before, after = self._edit_once(request)
-                return self._answering.advise_on_edit(answer, before, after)
+                return self.answering.advise_on_edit(answer, before, after)
             except StaleRevision:
                 if request.if_revision or attempt == RETRIES:
                     raise
@@ -179,7 +179,7 @@ class Editing:
         record, file, _ = self.reading.find_note(request.ref, writing=True)
         if is_report(request):
             self._decide(Writing("report", record))
-            return self._filing.file_report(self.numbered(record), request.comment), "", ""
+            return self.filing.file_report(self.numbered(record), request.comment), "", ""
         writing = self._build_writing(record, request)
         held = self._decide(writing) == "hold"
         if file.not_writable:
@@ -191,21 +191,21 @@ class Editing:
                 self._scope.check(
                     f"{check_folder(self._files, request.folder)}/{base_of(record.path)}".lstrip("/")
                 )
-            return self._filing.file_edit(self.numbered(record), file, request), "", ""
-        edits, move, text = self.planner.plan(record, file, request, planned.text, self._config.role)
+            return self.filing.file_edit(self.numbered(record), file, request), "", ""
+        edits, move, text = self.planner.plan(record, file, request, planned.text, self.config.role)
         if not edits:
             raise PatchNoop("Nothing would change: the note already says that.")
         record = self.numbered(record)
-        self._filing.check_edit(record, file.text, text, ())
+        self.filing.check_edit(record, file.text, text, ())
         op = "renamed" if move is not None else "changed"
         title = request.change_title or _describe(record, request, move)
         path = move or record.path
-        applied = self._apply(Change(op, path, title, edits, find_actor(self._config), record.note_id))
+        applied = self._apply(Change(op, path, title, edits, find_actor(self.config), record.note_id))
         if move is not None:
             self.numbering.record_move(record.path, move, revision_of(text.encode("utf-8")))
         outcome = "renamed" if move else "applied"
         answer = replace(
-            self._answering.describe(outcome, path, applied, before=record, text=file.text),
+            self.answering.describe(outcome, path, applied, before=record, text=file.text),
             removed_headings=planned.removed_headings,
             relinked=tuple(edit.path for edit in edits if edit.path != record.path),
         )
@@ -214,14 +214,14 @@ class Editing:
     # -- what becomes of a write
 
     def _decide(self, writing: Writing) -> Decided:
-        return decide_write(writing, self._config.role, self._config.policy)
+        return decide_write(writing, self.config.role, self.config.policy)
 
     def _build_writing(self, record: NoteRecord, request: EditRequest) -> Writing:
         retitled = request.title is not None and request.title != record.title
         layer = request.layer if request.layer and request.layer != record.layer else None
         whole = request.body is not None
         touched = Touched(bool(request.patch) or whole, whole, retitled, layer)
-        own = record.pending and record.properties.get("added_by") == find_actor(self._config)
+        own = record.pending and record.properties.get("added_by") == find_actor(self.config)
         return Writing("edit", record, touched, tags=request.tags or (), own_draft=own, hold=request.hold)
 
     def _becomes_guarded(self, writing: Writing, text: str) -> bool:
@@ -243,23 +243,24 @@ class Editing:
             decided = self._decide(Writing("delete", record, hold=request.hold))
             record = self.numbered(record)
             if decided == "hold":
-                return self._filing.file_delete(record, file, request.reason)
-            discards, discarded = self._filing.plan_discards(record)
+                held = self.filing.file_delete(record, file, request.reason)
+                return self.answering.add_citing(held, "deleting", self.answering.find_sources(record.path))
+            discards, discarded = self.filing.plan_discards(record)
             change = self._trash.plan_delete(
                 file,
                 record.title,
                 record.note_id,
                 when=render_moment(self._clock()),
-                actor=find_actor(self._config),
+                actor=find_actor(self.config),
                 reason=request.reason.strip(),
             )
-            sources = self._answering.find_sources(record.path)
+            sources = self.answering.find_sources(record.path)
             applied = self._apply(replace(change, edits=(*change.edits, *discards)))
-            gone = self._filing.record_discards(discarded, change.actor, "the note was deleted")
+            gone = self.filing.record_discards(discarded, change.actor, "the note was deleted")
         trash_path = next(f.path for f in applied.files if f.from_path == record.path)
-        answer = self._answering.describe("deleted", record.path, applied, before=record, text=file.text)
+        answer = self.answering.describe("deleted", record.path, applied, before=record, text=file.text)
         answer = replace(answer, title=record.title, note_id=record.note_id, trash_path=trash_path, discarded=gone)
-        return self._answering.add_citing(answer, "deleted", sources)
+        return self.answering.add_citing(answer, "deleted", sources)
 
     # -- several notes at once
 
@@ -268,7 +269,7 @@ class Editing:
 
         When somebody saves in between, it is planned anew. The plan checks what each note's layer forbids.
         """
-        check_role(self._config.role)
+        check_role(self.config.role)
         for attempt in range(1, RETRIES + 1):
             try:
                 with self.hold():
@@ -289,7 +290,7 @@ class Editing:
 
     def approve_rule(self, ref: str) -> WriteAnswer:
         """Put a rule in force: `rule_status: canonical`. Only the person does, on the command line."""
-        check_role(self._config.role, owner_only="Approving a rule")
+        check_role(self.config.role, owner_only="Approving a rule")
         with self.hold():
             record, file, _ = self.reading.find_note(ref, writing=True)
             if record.layer != "rule":
@@ -306,16 +307,14 @@ class Editing:
             number = self.snapshot().notes[record.path].note_id
             edit = WriteFile(record.path, text.encode("utf-8"), file.revision)
             title = render_line(f"Approve rule {record.title}")[:MAX_CHANGE_TITLE]
-            applied = self._apply(
-                Change("approved", record.path, title, (edit,), find_actor(self._config), number)
-            )
-        return self._answering.describe("applied", record.path, applied, before=record, text=file.text)
+            applied = self._apply(Change("approved", record.path, title, (edit,), find_actor(self.config), number))
+        return self.answering.describe("applied", record.path, applied, before=record, text=file.text)
 
     # -- the program's own files
 
     def write_settings(self, text: str) -> list[str]:
         """Write `.memex/config.toml` unless there is one; return what was done."""
-        check_role(self._config.role, owner_only="Changing settings")
+        check_role(self.config.role, owner_only="Changing settings")
         return ["settings: .memex/config.toml"] if write_settings(self._files, text) else []
 
     # -- common

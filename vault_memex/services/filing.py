@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vault_memex.config import Config
@@ -20,6 +20,7 @@ from vault_memex.memory.proposal_file import render_proposal
 from vault_memex.memory.proposals import (
     MAX_COMMENT,
     FieldChange,
+    Keeper,
     Proposal,
     ProposalKind,
     check_fit,
@@ -35,6 +36,17 @@ from vault_memex.services.requests import EditRequest, WriteAnswer
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.journal import JournalEvent, render_moment
 from vault_memex.store.transaction import Transactor
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What a merge does to the note that stays."""
+
+    keeper: NoteRecord
+    body: str  # its text now
+    new_body: str | None  # None: its text stays
+    gains: tuple[str, ...]
+
 
 WAITS = "Nothing in the note changed yet: the person decides (`vault-memex review`, or in _memex/inbox)."
 
@@ -122,15 +134,35 @@ class Filing:
         proposal = replace(proposal, base=file.revision, comment=reason.strip())
         return self._submit(record, proposal, own, "held")
 
+    def file_merge(self, record: NoteRecord, file: FileText, merge: Merge, reason: str) -> WriteAnswer:
+        """Propose that a note be merged into another."""
+        check_comment(reason, needed=True)
+        own, _ = self._find_waiting(record)
+        draft = own if own is not None and own.kind == "merge" else None
+        keeper = merge.keeper
+        proposal = replace(
+            self._build(record, "merge", draft),
+            base=file.revision,
+            body=plan_hunks(merge.body, merge.new_body) if merge.new_body not in (None, merge.body) else None,
+            comment=reason.strip(),
+            into=Keeper(keeper.path, keeper.title, keeper.note_id),
+            gains=merge.gains,
+        )
+        if self._config.role == "agent":
+            _, others = self._find_waiting(keeper)
+            _check_blocked(merge.body, proposal, others)
+        return replace(self._submit(record, proposal, own, "held"), into=keeper.path)
+
     # -- what goes with a note
 
     def plan_discards(
         self, record: NoteRecord, besides: int = 0
     ) -> tuple[tuple[FileEdit, ...], tuple[Proposal, ...]]:
-        """Return the edits that take away what waits about a note, and what that is."""
+        """Return the edits that take away what waits about a note, and what that is: also merges into it."""
         if record.note_id is None:
             return (), ()
-        waiting = [one for one in self.inbox.find(record.note_id).proposals if one.number != besides]
+        found = (*self.inbox.find(record.note_id).proposals, *self.inbox.find_merges(record.note_id))
+        waiting = [one for one in found if one.number != besides]
         files = [self.inbox.read_file(one) for one in waiting]
         return tuple(RemoveFile(file.path, file.revision) for file in files), tuple(waiting)
 
@@ -192,7 +224,9 @@ class Filing:
         title = render_line(f"Propose {proposal.kind} of {record.title}")[:120]
         change = Change(SUBMITTED, record.path, title, tuple(edits), proposal.by, record.note_id)
         applied = self._transactor.apply(
-            change, internal=True, details={DETAIL: proposal.number, "kind": proposal.kind}
+            change,
+            internal=True,
+            details={DETAIL: proposal.number, "kind": proposal.kind, **describe_keeper(proposal)},
         )
         if own is not None and not folded:
             self.record_discards([own], proposal.by, f"superseded by proposal {proposal.number}")
@@ -287,5 +321,11 @@ def _render_rejected(one: Proposal, actor: str, why: str) -> JournalEvent:
         actor=actor,
         note_id=one.note_id,
         reason=why,
-        details={DETAIL: one.number, "kind": one.kind, "by": one.by},
+        details={DETAIL: one.number, "kind": one.kind, "by": one.by, **describe_keeper(one)},
     )
+
+
+def describe_keeper(one: Proposal) -> dict[str, int | str]:
+    """Return what an event about a proposal says of the note that another goes into: `into`, its number or path."""
+    into = one.into
+    return {} if into is None else {"into": into.path if into.note_id is None else into.note_id}

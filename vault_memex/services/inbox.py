@@ -55,6 +55,15 @@ class InboxFiles:
             self._parsed = {path: self._parsed[path] for path in self._parsed.keys() & set(paths)}
         return Inbox(tuple(found[number] for number in sorted(found)), tuple(unreadable))
 
+    def find_merges(self, keeper: int) -> tuple[Proposal, ...]:
+        """Return the merges that wait by which other notes would go into the one with this number."""
+        read = [self._parse(path) for path in self.find_paths() if "-merge-" in base_of(path)]
+        return tuple(
+            one
+            for one in read
+            if isinstance(one, Proposal) and one.into is not None and one.into.note_id == keeper
+        )
+
     def find_paths(self) -> tuple[str, ...]:
         """Return the paths of all files that could be proposals, in the order of their numbers."""
         paths = ((find_number(base_of(path)), path) for path in self._files.find_internal(INBOX_FOLDER))

@@ -21,13 +21,14 @@ MOST_CHARS = 20_000
 class WaitingRow:
     """One thing that waits."""
 
-    kind: str  # new note, edit, report, delete
+    kind: str  # new note, edit, report, delete, merge
     path: str
     title: str
     by: str
     since: str
     number: int | None = None  # of the proposal
     note_id: int | None = None
+    into: str = ""  # of a merge: the note that stays
     reason: str = ""
     problem: str = ""  # why the person's last decision could not be acted on
     proposed_chars: int = 0
@@ -55,10 +56,15 @@ def find_waiting(review: Review, files: VaultFiles, sight: Sight, limit: int, ma
     # The first numbers are the oldest; only for a scope does each file have to be read to know what it is about.
     inbox, notes = review.find(limit if sight.is_whole else None), review.find_notes()
     rows = [_view_note(note, files, max_chars) for note in notes[:limit]]
-    proposals = [one for one in inbox.proposals if sight.holds(one.path, one.note_id)]
+    proposals = [one for one in inbox.proposals if _is_seen(one, sight)]
     rows += [_view_proposal(one, max_chars) for one in proposals[:limit]]
     count = len(review.inbox.find_paths()) if sight.is_whole else len(proposals)
     return InboxAnswer(len(notes), count, tuple(rows), inbox.unreadable if sight.is_whole else ())
+
+
+def _is_seen(one: Proposal, sight: Sight) -> bool:
+    into = one.into
+    return sight.holds(one.path, one.note_id) and (into is None or sight.holds(into.path, into.note_id))
 
 
 def _view_note(note: NoteRecord, files: VaultFiles, max_chars: int) -> WaitingRow:
@@ -90,6 +96,7 @@ def _view_proposal(one: Proposal, max_chars: int) -> WaitingRow:
         one.created,
         number=one.number,
         note_id=one.note_id,
+        into=one.into.path if one.into else "",
         reason=one.comment,
         problem=one.problem,
         proposed_chars=count_proposed(one),

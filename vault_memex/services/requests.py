@@ -67,6 +67,16 @@ class RetireRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class MergeRequest:
+    """A note to be merged into another."""
+
+    ref: str
+    into: str  # a ref
+    reason: str
+    merged_body: str | None = None  # the keeper's new text; None: it stays
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedWrite:
     """A change of several notes, ready for the one door."""
 
@@ -115,6 +125,7 @@ class WriteAnswer:
     new_tags: tuple[str, ...] = ()  # that no other note had
     new_folder: str | None = None
     trash_path: str | None = None
+    into: str | None = None  # the note that it is to be merged into
     proposal: int | None = None  # what now waits for the person
     discarded: tuple[int, ...] = ()  # proposals about the note that went with it
     commit: str = ""  # done, queued, off
@@ -131,6 +142,7 @@ class RetireAnswer:
     title: str
     note_id: int | None = None
     trash_path: str | None = None
+    into: str | None = None  # the note that it is to be merged into
     proposal: int | None = None
     discarded: tuple[int, ...] = ()
     cited_by: tuple[str, ...] = ()

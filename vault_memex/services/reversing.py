@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from vault_memex.core.canvas import is_canvas
 from vault_memex.core.changes import FileEdit, MoveFile, RemoveFile, WriteFile
 from vault_memex.core.revision import revision_of
 from vault_memex.errors import NotFound
@@ -31,7 +32,7 @@ def plan_reversal(event: JournalEvent, find_bytes: Callable[[str, str], bytes | 
             data = find_bytes(path, file.before)
             if data is None:
                 raise NotFound(f"The former text of {path} is not kept any more; it cannot be put back.")
-            edits.append(WriteFile(path, data, file.after))
+            edits.append(WriteFile(path, data, file.after, in_canvas=is_canvas(path)))
     return tuple(edits)
 
 

@@ -28,8 +28,9 @@ from vault_memex.memory.house_rules import CANONICAL, STATUS
 from vault_memex.memory.proposal_file import render_proposal
 from vault_memex.memory.proposals import Fitting, Inbox, Proposal, check_fit, get_field, plan_fitting
 from vault_memex.services.editing import Editing
-from vault_memex.services.filing import Filing, check_comment, find_values
+from vault_memex.services.filing import check_comment, describe_keeper, find_values
 from vault_memex.services.inbox import DETAIL
+from vault_memex.services.merging import MergePlan, Merging
 from vault_memex.services.requests import EditRequest, PlannedWrite
 from vault_memex.services.reversing import find_former, plan_reversal
 from vault_memex.store.files import FileText, VaultFiles
@@ -73,10 +74,11 @@ class ProposalView:
 
     proposal: Proposal
     revision: str  # of its file: a verdict names it
-    before: str = ""  # the note's file now
+    before: str = ""  # the note's file now; of a merge: of the note that stays
     after: str = ""  # and with what fits
     diff: str = ""
     not_applied: tuple[str, ...] = ()
+    relinked: tuple[str, ...] = ()  # of a merge: notes and canvases whose links are rewritten
     problem: str = ""
 
 
@@ -84,10 +86,11 @@ class Review:
     """Decides. Nothing here is reached through MCP but by the person's own edits of the files."""
 
     def __init__(
-        self, files: VaultFiles, filing: Filing, editing: Editing, trash: Trash, clock: Callable[[], datetime]
+        self, files: VaultFiles, editing: Editing, merging: Merging, trash: Trash, clock: Callable[[], datetime]
     ) -> None:
         self._files = files
-        self._filing = filing
+        self._filing = filing = editing.filing
+        self._merging = merging
         self.inbox = filing.inbox
         self._editing = editing
         self._trash = trash
@@ -109,9 +112,11 @@ class Review:
         """Return a proposal with what approving it would do now. Raises NotFound, FrontmatterInvalid."""
         proposal, file = self.inbox.get(number)
         view = ProposalView(proposal, file.revision)
-        if proposal.kind != "edit":
+        if proposal.kind not in ("edit", "merge"):
             return view
         try:
+            if proposal.kind == "merge":
+                return _show_merge(view, self._merging.plan_proposal(proposal, self._find_note(proposal)))
             note, fitting, after = self._fit(proposal)
         except MemexError as error:
             return replace(view, problem=error.message)
@@ -150,6 +155,9 @@ class Review:
             elif proposal.kind == "delete":
                 change, discarded = self._plan_delete(proposal, removal)
                 shown = replace(shown, outcome="approved")
+            elif proposal.kind == "merge":
+                change, discarded = self._plan_merge(proposal, removal)
+                shown = replace(shown, outcome="approved", path=change.path)
             else:
                 change, lost = self._plan_edit(proposal, removal, moved)
                 shown = replace(shown, outcome="approved", path=change.path, not_applied=lost)
@@ -161,7 +169,8 @@ class Review:
         assert applied is not None
         for path, to, revision in moved:
             self._editing.numbering.record_move(path, to, revision)
-        gone = self._filing.record_discards(discarded, OWNER, "the note was deleted")
+        how = "merged into another" if found[0].kind == "merge" else "deleted"
+        gone = self._filing.record_discards(discarded, OWNER, f"the note was {how}")
         return replace(
             found[0],
             discarded=gone,
@@ -172,7 +181,9 @@ class Review:
 
     def _build(self, proposal: Proposal, op: str, edits: Sequence[FileEdit], path: str = "") -> Change:
         verb = {"approved": "Approve", "rejected": "Reject", "acknowledged": "Acknowledge"}[op]
-        said = proposal.change_title or f"{proposal.kind} of {proposal.title}"
+        # Who sees the one note alone is told of no other: an approval names both among its files.
+        into = f" into {proposal.into.title}" if proposal.into and op == "approved" else ""
+        said = proposal.change_title or f"{proposal.kind} of {proposal.title}{into}"
         title = render_line(f"{verb} proposal {proposal.number}: {said}")[:120]
         return Change(op, path or proposal.path, title, tuple(edits), OWNER, proposal.note_id)
 
@@ -201,6 +212,13 @@ class Review:
         change = self._plan_trash(record, proposal.comment)
         discards, discarded = self._filing.plan_discards(record, proposal.number)
         return replace(change, edits=(*change.edits, removal, *discards)), discarded
+
+    def _plan_merge(self, proposal: Proposal, removal: RemoveFile) -> tuple[Change, tuple[Proposal, ...]]:
+        record = self._find_note(proposal)
+        merge = self._merging.plan_proposal(proposal, record)
+        discards, discarded = self._filing.plan_discards(record, proposal.number)
+        change = self._build(proposal, "approved", (*merge.edits, removal, *discards), merge.keeper.path)
+        return replace(change, note_id=merge.keeper.note_id), discarded
 
     def _plan_trash(self, record: NoteRecord, reason: str) -> Change:
         return self._trash.plan_delete(
@@ -357,6 +375,11 @@ class Review:
         )
 
 
+def _show_merge(view: ProposalView, plan: MergePlan) -> ProposalView:
+    diff = render_diff(render_line(plan.keeper.path), plan.before, plan.after)
+    return replace(view, before=plan.before, after=plan.after, diff=diff, relinked=plan.relinked)
+
+
 def _details(proposal: Proposal, decided: Decided, verdict: Verdict) -> Mapping[str, Any]:
     details: dict[str, Any] = {
         DETAIL: proposal.number,
@@ -365,6 +388,7 @@ def _details(proposal: Proposal, decided: Decided, verdict: Verdict) -> Mapping[
         "decision": decided.outcome,
         "comment": verdict.comment,
         "precedent": verdict.precedent,
+        **describe_keeper(proposal),
         "amended": proposal.amended,
         "not_applied": list(decided.not_applied),
     }
