@@ -64,6 +64,7 @@ def check_edit_request(request: EditRequest) -> None:
         check_title(request.title)
     check_texts(request.summary or "", request.change_title, request.body or "")
     check_property_names(request.properties)
+    check_address(request.properties.get("source_url"))
     check_tags(request.tags or ())
 
 
@@ -121,6 +122,12 @@ def check_characters(argument: str, text: str) -> None:
             argument,
             f"{argument} holds {render_line(found[0])} at {found.start()}, which no text file can. Leave it out.",
         )
+
+
+def check_address(address: PropertyValue) -> None:
+    """Refuse a source that is no web address."""
+    if address is not None and not (isinstance(address, str) and _URL.fullmatch(address)):
+        raise InvalidArgument("source_url", "source_url begins with http:// or https:// and holds no spaces.")
 
 
 def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -236,8 +243,7 @@ def check_save_request(request: SaveRequest) -> None:
             hint = "send it as its own argument" if name in OWN_ARGUMENT else "choose another name"
             raise InvalidArgument("properties", f"{name} is reserved; {hint}.")
     check_property_names(request.properties)
-    if request.source_url and not _URL.fullmatch(request.source_url):
-        raise InvalidArgument("source_url", "source_url begins with http:// or https:// and holds no spaces.")
+    check_address(request.source_url or None)
     if request.memory_type not in ("", *get_args(MemoryType)):
         raise InvalidArgument(
             "memory_type",

@@ -238,6 +238,7 @@ class Editing:
 
     def retire(self, request: RetireRequest) -> WriteAnswer:
         """Move a note to the trash."""
+        check_comment(request.reason, needed=True, argument="reason")
         with self.hold():
             record, file, _ = self.reading.find_note(request.ref, writing=True)
             decided = self._decide(Writing("delete", record, hold=request.hold))
