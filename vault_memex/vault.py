@@ -50,6 +50,7 @@ from vault_memex.services.review import Review
 from vault_memex.services.review_watch import ReviewWatch
 from vault_memex.services.rows import RowBuilder
 from vault_memex.services.rules import Rules
+from vault_memex.services.runs import Runs
 from vault_memex.services.sight import Sight
 from vault_memex.services.signals import Signals
 from vault_memex.services.standing import Standing
@@ -139,6 +140,7 @@ class Vault(Foreground):
         self.merging = Merging(self.files, self.editing, self.trash, self.clock)
         self.review: Review = Review(self.files, self.editing, self.merging, self.trash, self.clock)
         self.flags = Flags(self.config, self.flag_files, self.editing, self.filing, self.clock)
+        self.runs = Runs(self.config, self.editing, self.trash, self.scope, self.clock)
 
     def _add_reads(self, clock: Callable[[], datetime]) -> None:
         files, git = self.files, Git(self.root)  # a Git of its own: the transactor's is busy with commits

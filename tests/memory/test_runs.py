@@ -60,11 +60,11 @@ def test_an_observation_may_be_longer_but_not_empty() -> None:
         ({"edited": 2, "held": 1}, ()),  # notes and proposals, not acts
         ({}, ()),
         ({"proposed": 0}, ()),
-        ({"held": 0}, ("held: claimed 0, the journal has 2 (of 1) (edits that wait)",)),
+        ({"held": 0}, ("held: claimed 0, the journal has 1 to 2 (edits that wait)",)),
         (
             {"edited": 4, "proposed": 1},
             (
-                "edited: claimed 4, the journal has 3 (of 2) (changes made at once)",
+                "edited: claimed 4, the journal has 2 to 3 (changes made at once)",
                 "proposed: claimed 1, the journal has 0 (reports, merges and deletions that wait)",
             ),
         ),

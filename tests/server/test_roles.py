@@ -92,12 +92,19 @@ CELLS: Mapping[str, tuple[str, dict[str, Any], str]] = {  # by what is written: 
         "insight_decide", "minted", action="mint", title="T", summary="S", evidence=["State.md"], confirmed=True
     ),
     "a signal decided that is none": cell("insight_decide", "NOT_FOUND", action="dismiss", id=99),
+    "run record": cell("curation_record", "recorded", kind="run_summary", body="Looked.", examined=["Plain.md"]),
+    "a flag closed where there is none": cell(
+        "curation_record", "NOT_FOUND", kind="flag_resolution", ref="Plain.md", resolution="Done."
+    ),
     "entity": cell(
         "graph_edit", "created", entities=[{"name": "Ada", "entityType": "person", "observations": []}]
     ),
 }
+FOR_CURATORS = dict.fromkeys(("run record", "a flag closed where there is none"), "FORBIDDEN")
 WAITS = {  # what differs: under the policy `reviewed` for an agent, for a curator, for a curator under `reviewed`
+    "agent personal": FOR_CURATORS,
     "agent reviewed": {
+        **FOR_CURATORS,
         **dict.fromkeys(("new note", "new record", "new rule"), "pending"),
         **dict.fromkeys(
             (
@@ -116,7 +123,7 @@ WAITS = {  # what differs: under the policy `reviewed` for an agent, for a curat
     "curator personal": {"whole body of a plain note": "held"},
     "curator reviewed": {"whole body of a plain note": "held", "deleted with a reason": "held"},
 }
-WRITTEN = ("created", APPLIED, "renamed", "deleted", "minted", "pending", "held", "reported")
+WRITTEN = ("created", APPLIED, "renamed", "deleted", "minted", "pending", "held", "reported", "recorded")
 NEVER = ("approve", "reject", "amend", "flag", "purge", "restore", "set_role", "connections", "token", "review")
 
 
@@ -196,7 +203,9 @@ def test_tools_that_a_role_may_not_use_are_not_listed(connected: Connected) -> N
     tools = server.ask("tools/list")["result"]["tools"]
     writing = {tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]}
 
-    assert (set() if role == "reader" else {"save", "edit", "retire", "insight_decide", "graph_edit"}) == writing
+    expected = set() if role == "reader" else {"save", "edit", "retire", "insight_decide", "graph_edit"}
+
+    assert expected | ({"curation_record"} if role == "curator" else set()) == writing
     assert [] == [tool["name"] for tool in tools for word in NEVER if word in tool["name"]]
     assert (
         "role curator" if role == "curator" else "role reader" if role == "reader" else "role agent"

@@ -92,7 +92,7 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument(
         "--tools",
         metavar="SET",
-        help="minimal, core (default), insights, graph, full, or names with + and -; or one profile: memex, "
+        help="minimal, core (default), insights, graph, curation, full, or names with + and -; or one profile: memex, "
         "knowledge-graph, xmemo",
     )
     command.add_argument("--commit", choices=("auto", "each", "batch", "off"), help="git commits per write")

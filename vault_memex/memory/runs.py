@@ -68,6 +68,7 @@ class Deed:
 
     kind: ClaimName
     subject: str  # the note, or the proposal; done twice it counts as one or as two
+    may_count: bool = False  # a new note or one deleted at once: counted among the changes, or not
 
 
 def check_text(kind: str, text: str) -> None:
@@ -117,15 +118,15 @@ def check_claimed(claimed: Mapping[str, int]) -> Mapping[ClaimName, int]:
 def find_mismatches(claimed: Mapping[ClaimName, int], deeds: Iterable[Deed]) -> tuple[str, ...]:
     """Return a sentence for each number that the journal contradicts; what is not claimed is not compared.
 
-    Several changes of one note may be counted as one, or each.
+    Several changes of one note may be counted as one or each, and new and deleted notes among the changes or not.
     """
     done = list(deeds)
     found = []
     for name, number in claimed.items():
-        subjects = [deed.subject for deed in done if deed.kind == name]
-        most, least = len(subjects), len(set(subjects))
+        most = sum(deed.kind == name for deed in done)
+        least = len({deed.subject for deed in done if deed.kind == name and not deed.may_count})
         if not least <= number <= most:
-            counted = str(most) if most == least else f"{most} (of {least})"
+            counted = str(most) if most == least else f"{least} to {most}"
             found.append(f"{name}: claimed {number}, the journal has {counted} ({_MEANINGS[name]})")
     return tuple(found)
 

@@ -141,7 +141,7 @@ class MemexServer(MCPServer[Vault]):
         if name in find_callable("owner"):
             role = self.vault.config.role
             return (
-                f"FORBIDDEN: {name} writes, and this connection has the role {role}. The person can give another."
+                f"FORBIDDEN: {name} is not for connections with the role {role}. The person can give it another."
             )
         names = ", ".join(s.name for s in self.listed)
         return f"UNKNOWN_TOOL: no tool {cut(name, LONGEST_NAME)!r}. Tools: {names}."

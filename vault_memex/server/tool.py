@@ -67,6 +67,7 @@ class ToolSpec(Generic[A]):
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
+    curators_only: bool = False
     plain_errors: bool = False  # an error is its sentence alone, as the server whose tools these are says it
     meta: Mapping[str, Any] = field(default_factory=dict)
 

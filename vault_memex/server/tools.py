@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_memex.errors import InvalidArgument
+from vault_memex.server.curation_record_tools import CURATION_RECORD
 from vault_memex.server.graph_tools import GRAPH, GRAPH_EDIT
 from vault_memex.server.insight_tools import INSIGHT_DECIDE, INSIGHTS
 from vault_memex.server.profiles import PROFILES
@@ -28,6 +29,7 @@ ALL_TOOLS: tuple[ToolSpec[Any], ...] = (
     INSIGHT_DECIDE,
     GRAPH,
     GRAPH_EDIT,
+    CURATION_RECORD,
 )
 TOOLSETS = tuple(dict.fromkeys(spec.toolset for spec in ALL_TOOLS))
 MINIMAL = ("search", "get", "save", "edit")
@@ -36,8 +38,8 @@ MINIMAL = ("search", "get", "save", "edit")
 def find_tools(choice: str, role: str) -> tuple[ToolSpec[Any], ...]:
     """Return the tools that `--tools` asks for and the role may use, most needed first.
 
-    `choice`: `minimal`, `core`, `insights`, `graph`, `full`, or these and tool names joined by commas, with `+` or
-    `-` before a name. A set and a tool may share a name; the set is meant. Or the name of a profile, alone.
+    `choice`: `minimal`, `core`, `insights`, `graph`, `curation`, `full`, or these and tool names joined by commas,
+    with `+` or `-` before a name. A set and a tool may share a name; the set is meant. Or the name of a profile, alone.
     """
     parts = [part.strip() for part in choice.split(",") if part.strip()]
     profile = next((part for part in parts if part.lstrip("+-") in PROFILES), None)
@@ -68,7 +70,7 @@ def _choose(parts: Sequence[str]) -> Iterator[ToolSpec[Any]]:
 
 
 def _may_use(spec: ToolSpec[Any], role: str) -> bool:
-    return spec.read_only or role != "reader"
+    return role in ("curator", "owner") if spec.curators_only else spec.read_only or role != "reader"
 
 
 def find_callable(role: str, listed: Sequence[ToolSpec[Any]] = ()) -> Mapping[str, ToolSpec[Any]]:

@@ -1,0 +1,133 @@
+"""The tool by which a curator writes down what it did, saw or missed, and answers the person's flags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from vault_memex.errors import InvalidArgument
+from vault_memex.memory.runs import MOST_CLAIMED, MOST_EXAMINED, MOST_WORDS
+from vault_memex.server.lines import LONGEST_NAME, cut, join_lines
+from vault_memex.server.tool import Answer, ToolSpec, WriteArguments
+from vault_memex.services.flags import Resolved
+from vault_memex.services.runs import Finding, RunRequest
+from vault_memex.vault import Vault
+
+
+class ExaminedArgument(BaseModel):
+    """A note that was looked at; a bare ref is one of which nothing more is said."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ref: str
+    checked: str = Field("", description="What it was looked at for.")
+    found: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_bare_ref(cls, value: object) -> object:
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            return {"ref": str(value)}
+        if isinstance(value, Mapping) and isinstance(value.get("ref"), int):
+            return {**value, "ref": str(value["ref"])}
+        return value
+
+
+class RecordArguments(WriteArguments):
+    """Arguments of `curation_record`."""
+
+    also: ClassVar = {"text": "body", "note_id": "ref", "note": "ref", "explanation": "resolution"}
+
+    kind: Literal["run_summary", "observation", "tooling_gap", "flag_resolution"] = Field(
+        description="run_summary ends a run. observation: for later runs. tooling_gap: a tool you missed. "
+        "flag_resolution: closes the person's flag on `ref`."
+    )
+    body: str = Field("", description=f"What to write down; a run summary in at most {MOST_WORDS} words.")
+    ref: str = Field("", description="The flagged note; or the note that an observation or gap is about.")
+    resolution: str = Field("", description="For flag_resolution: what was done, or why nothing is wrong.")
+    examined: list[ExaminedArgument] = Field(
+        [],
+        description=f"For run_summary: each note looked at, also if it needed nothing; at most {MOST_EXAMINED}.",
+    )
+    started_at: str = Field(
+        "", description="For run_summary: when the run began; numbers are compared from then on."
+    )
+    claimed: dict[str, int] | None = Field(
+        None,
+        description="For run_summary, how many: edited (changed at once), held (edits that wait), proposed (reports, "
+        f"merges, deletions that wait), each 0-{MOST_CLAIMED}. Leave out what you did not count.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordAnswer:
+    """What was written down."""
+
+    outcome: str  # recorded, closed
+    event: int  # number in the journal
+    file: str = ""
+    started_at: str = ""  # from when on numbers were compared
+    mismatches: tuple[str, ...] = ()
+    closed: Resolved | None = None
+    notes: tuple[str, ...] = ()
+
+
+def _record(vault: Vault, a: RecordArguments) -> Answer:
+    answer = _close_flag(vault, a) if a.kind == "flag_resolution" else _write_down(vault, a)
+    return Answer(join_lines(list(render_record(answer))), answer)
+
+
+def _close_flag(vault: Vault, a: RecordArguments) -> RecordAnswer:
+    if not a.ref:
+        raise InvalidArgument("ref", "ref is missing: the flagged note.")
+    for name in ("examined", "started_at", "claimed"):
+        if a.sent(name):
+            raise InvalidArgument(name, f"{name} goes with kind: run_summary.")
+    closed = vault.flags.resolve(a.ref, a.resolution or a.body)
+    return RecordAnswer("closed", closed.event, closed=closed)
+
+
+def _write_down(vault: Vault, a: RecordArguments) -> RecordAnswer:
+    if a.resolution:
+        raise InvalidArgument("resolution", "resolution goes with kind: flag_resolution.")
+    assert a.kind != "flag_resolution"
+    findings = tuple(Finding(one.ref, one.checked, one.found) for one in a.examined)
+    recorded = vault.runs.record(RunRequest(a.kind, a.body, a.ref, findings, a.started_at, a.claimed))
+    record = recorded.record
+    return RecordAnswer(
+        "recorded", recorded.event, recorded.file, record.started_at, record.mismatches, notes=recorded.notes
+    )
+
+
+def render_record(answer: RecordAnswer) -> Iterator[str]:
+    """Yield what was written down, and what the journal says to it."""
+    if answer.closed is not None:
+        yield f"flag closed: #{answer.closed.note_id} {cut(answer.closed.title, LONGEST_NAME)} ({answer.closed.path})"
+        yield f"journal: event {answer.event}"
+        return
+    yield f"recorded: {answer.file} (journal: event {answer.event})"
+    if answer.started_at:
+        said = "the journal agrees" if not answer.mismatches else "the journal says otherwise:"
+        yield f"compared from {answer.started_at} on: {said}"
+    yield from (f"   {one}" for one in answer.mismatches)
+    yield from answer.notes
+
+
+CURATION_RECORD: ToolSpec[Any] = ToolSpec(
+    name="curation_record",
+    title="Write down a curation run",
+    description=(
+        "End every run with a run_summary that lists each note you looked at in `examined`, also those that needed "
+        "nothing: they rest then. Say what you did in numbers (`claimed`); the journal is compared and what differs "
+        "comes back and is kept. Write an observation for what a later run should know, a tooling_gap when a tool is "
+        "missing. flag_resolution closes the person's flag on a note, with an explanation; disagreeing is fine."
+    ),
+    arguments=RecordArguments,
+    run=_record,
+    toolset="curation",
+    output=RecordAnswer,
+    curators_only=True,
+)
