@@ -57,6 +57,7 @@ from vault_memex.services.standing import Standing
 from vault_memex.services.status import Status
 from vault_memex.services.trashing import Trashing
 from vault_memex.services.vocabulary import Vocabulary
+from vault_memex.services.waiting import find_waiting_on
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
 from vault_memex.store.git import Git
@@ -142,12 +143,9 @@ class Vault(Foreground):
         self.flags = Flags(self.config, self.flag_files, self.editing, self.filing, self.clock)
         self.runs = Runs(self.config, self.editing, self.trash, self.scope, self.clock)
 
-    def _add_reads(self, clock: Callable[[], datetime]) -> None:
-        files, git = self.files, Git(self.root)  # a Git of its own: the transactor's is busy with commits
-        self.standing = Standing(self.catalogue, self.snapshot, clock)
-        self._add_flashbacks(clock)
+    def _add_reading(self) -> None:
         self.reading = Reading(
-            files=files,
+            files=self.files,
             catalogue=self.catalogue,
             indexer=self.indexer,
             standing=self.standing,
@@ -156,7 +154,14 @@ class Vault(Foreground):
             snapshot=self.settled,
             find_former=self.numbering.find_former,
             find_writer=self.transactor.stores.journal.find_writer,
+            find_waiting=lambda note, body: find_waiting_on(self.filing.inbox, self.sight, note, body),
         )
+
+    def _add_reads(self, clock: Callable[[], datetime]) -> None:
+        files, git = self.files, Git(self.root)  # a Git of its own: the transactor's is busy with commits
+        self.standing = Standing(self.catalogue, self.snapshot, clock)
+        self._add_flashbacks(clock)
+        self._add_reading()
         self.retrieval = Retrieval(
             catalogue=self.catalogue,
             meaning=self.meaning,

@@ -103,6 +103,7 @@ ROWS: dict[str, str] = {
     "1-30": "server/test_roles.py::test_each_write_by_each_role",
     "1-31": "scenarios/test_reading_a_note.py::test_a_note_renamed_outside_is_found_by_its_former_title",
     "1-32": "scenarios/test_reading_a_note.py::test_notes_of_one_title_are_named_with_their_numbers",
+    "1-34": "scenarios/test_reading_a_note.py::test_what_waits_about_a_note_is_told_with_the_sentences_that_it_blocks",
     "1-35": "services/test_flags.py::test_a_flag_is_a_file_that_get_shows_above_the_note",
     "1-36": "services/test_reading.py::test_a_note_with_a_system_tag_comes_with_what_the_program_says_of_it",
     "1-37": "services/test_reading.py::test_a_note_with_a_system_tag_comes_with_what_the_program_says_of_it",
@@ -165,7 +166,6 @@ ROWS: dict[str, str] = {
 WAITING: tuple[str, ...] = (
     "1-05",
     "1-33",
-    "1-34",
     "1-42",
     "1-43",
     "1-44",

@@ -11,7 +11,7 @@ from vault_memex.core.patch import parse_patch
 from vault_memex.errors import AmbiguousTitle, NotFound
 from vault_memex.server.render import render_note
 from vault_memex.services.reading import NeighbourRow, ReadRequest
-from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest
+from vault_memex.services.requests import EditRequest, MergeRequest, RetireRequest, SaveRequest
 
 
 def write(root: Path, path: str, text: str, **properties: str) -> None:
@@ -126,3 +126,34 @@ def test_of_two_notes_that_had_a_name_none_is_changed_by_it(folder: Path, openin
     with pytest.raises(AmbiguousTitle) as refused:
         vault.editing.edit(EditRequest("Plan", summary="Which?"))
     assert "A/Other A.md" in refused.value.message
+
+
+def test_what_waits_about_a_note_is_told_with_the_sentences_that_it_blocks(
+    folder: Path, opening: OpenVault
+) -> None:
+    write(folder, "Plan.md", "We meet on Monday. Bring cake.\n\n- ask Ravi\n- book hall", summary="Old.")
+    write(folder, "Other.md", "Unlike it in all.")
+    mine = opening(folder, policy="reviewed", connection="codex")
+    theirs = opening(folder, policy="reviewed", connection="claude")
+    moved = parse_patch([{"find": "Monday", "replace": "Tuesday"}, {"find": "hall", "replace": "the hall"}])
+    mine.editing.edit(EditRequest("Plan", patch=moved, comment="Anna said so."))
+    theirs.editing.edit(EditRequest("Plan", summary="New."))
+    mine.merging.merge(MergeRequest("Other", "Plan", "It says the same."))
+
+    view = mine.reading.get("Plan", ReadRequest())
+
+    assert [
+        (1, "edit", "codex", "Anna said so.", (), ("We meet on Monday.", "- book hall"), ""),
+        (2, "edit", "claude", "", ("summary",), (), ""),
+        (3, "merge", "codex", "It says the same.", (), (), "Other.md"),
+    ] == [(w.number, w.kind, w.by, w.reason, w.fields, w.blocks, w.other) for w in view.waiting_changes]
+    assert "Tuesday" in view.waiting_changes[0].change
+    assert "Plan.md" == mine.reading.get("Other", ReadRequest()).waiting_changes[0].other
+    text = render_note(theirs.reading, "Plan", (), ReadRequest())
+    assert "waiting_changes, proposal 1: edit by codex, " in text
+    assert "  blocks: We meet on Monday.\n" in text
+    assert "waiting_changes, proposal 2: edit of summary by claude, " in text
+    theirs.editing.retire(RetireRequest("Other", "It says the same.", hold=True))
+    mine.editing.edit(EditRequest("Plan", body="All is new now.\n", if_revision=view.revision, allow_shrink=True))
+    assert ("the whole text",) == mine.reading.get("Plan", ReadRequest()).waiting_changes[0].blocks
+    assert ["merge", "delete"] == [w.kind for w in mine.reading.get("Other", ReadRequest()).waiting_changes]

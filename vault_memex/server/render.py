@@ -17,6 +17,7 @@ from vault_memex.services.retrieval import SearchAnswer
 from vault_memex.services.rows import SearchRow
 from vault_memex.services.status import StatusAnswer
 from vault_memex.services.vocabulary import VocabularyAnswer
+from vault_memex.services.waiting import WaitingChange
 from vault_memex.store.catalogue import LinkRow
 
 LONGEST_FLAG = 2_000  # code points; as long as one can be
@@ -76,7 +77,21 @@ def _render_view(view: NoteView) -> str:
         said = cut(flag.comment, LONGEST_FLAG) or "(no reason given)"
         lines.append(f"curation_flag, by the person, {flag.raised[:10]}: {said}")
     lines += [*_render_facts(view), *_render_outline(view)]
-    return join_lines(lines, _render_broken(view.raw_frontmatter), _render_text(view), join_lines(below))
+    waiting = map(_render_waiting, view.waiting_changes)
+    return join_lines(lines, _render_broken(view.raw_frontmatter), *waiting, _render_text(view), join_lines(below))
+
+
+def _render_waiting(change: WaitingChange) -> str:
+    """Return what waits about the note, with what is proposed between marks."""
+    other = f" with {cut(change.other, LONGEST_NAME)}" if change.other else ""
+    about = f" of {', '.join(cut(name, LONGEST_NAME) for name in change.fields)}" if change.fields else ""
+    by = f"by {cut(change.by, LONGEST_NAME)}, {change.since[:10]}, waits for the person"
+    lines = [f"waiting_changes, proposal {change.number}: {change.kind}{about}{other} {by}"]
+    if change.reason:
+        lines.append(f"  reason: {cut(change.reason, LONGEST_NOTICE)}")
+    lines += [f"  blocks: {' '.join(sentence.split())}" for sentence in change.blocks]
+    name = f"proposal {change.number}"
+    return join_lines(lines, render_fenced(name, f"end of {name}", change.change) if change.change else "")
 
 
 def _render_neighbour(near: NeighbourRow) -> str:

@@ -21,6 +21,7 @@ from vault_memex.services.edit_plan import MOST_PARSED
 from vault_memex.services.flag_files import FlagFiles
 from vault_memex.services.flashbacks import Surfaced
 from vault_memex.services.standing import Standing, name_note
+from vault_memex.services.waiting import WaitingChange
 from vault_memex.store.catalogue import Catalogue, LinkRow
 from vault_memex.store.files import FileText, VaultFiles
 
@@ -86,6 +87,7 @@ class NoteView:
     added_by: str = OWNER
     changed_by: str = OWNER  # last
     curation_flag: Flag | None = None  # the person's word that it needs tidying
+    waiting_changes: tuple[WaitingChange, ...] = ()  # about it, whoever proposed them
     notices: tuple[str, ...] = ()
     live_state_notice: str = ""  # what the program says with a note of that tag
     profile_notice: str = ""  # the same; at most one of the two is said
@@ -117,7 +119,9 @@ class Reading:
         snapshot: Callable[[], Snapshot],
         find_former: Callable[[str], Sequence[int]],
         find_writer: Callable[[str, str], str | None],
+        find_waiting: Callable[[NoteRecord, str], tuple[WaitingChange, ...]],
     ) -> None:
+        self._find_waiting = find_waiting  # about a note with this body
         self._find_former = find_former  # numbers of the notes that ever had a path or file name
         self._find_writer = find_writer  # of a path's content, where this program wrote it
         self._surfaced = surfaced
@@ -266,6 +270,7 @@ class Reading:
             added_by=str(record.properties.get("added_by") or OWNER),
             changed_by=self._find_writer(record.path, file.revision) or OWNER,
             curation_flag=self._flags.get(record.note_id),
+            waiting_changes=self._find_waiting(record, note.body),
             notices=self._find_notices(record, note, file),
             live_state_notice=find_live_state_notice(note.tags),
             profile_notice=find_profile_notice(note.tags, pending=note.properties.get("review") == "pending"),
