@@ -56,6 +56,7 @@ from vault_memex.services.signals import Signals
 from vault_memex.services.standing import Standing
 from vault_memex.services.status import Status
 from vault_memex.services.trashing import Trashing
+from vault_memex.services.undo import Undoing
 from vault_memex.services.vocabulary import Vocabulary
 from vault_memex.services.waiting import find_waiting_on
 from vault_memex.store.catalogue import Catalogue
@@ -138,8 +139,9 @@ class Vault(Foreground):
         self.names = Names()
         self.filing = Filing(self.config, self.files, self.transactor, self.clock)
         self._add_writes(self.clock)
-        self.merging = Merging(self.files, self.editing, self.trash, self.clock)
-        self.review: Review = Review(self.files, self.editing, self.merging, self.trash, self.clock)
+        self.merging = Merging(self.editing, self.trash, self.clock)
+        self.undoing = Undoing(self.editing, self.trash, self.clock)
+        self.review: Review = Review(self.editing, self.merging, self.undoing, self.trash, self.clock)
         self.flags = Flags(self.config, self.flag_files, self.editing, self.filing, self.clock)
         self.runs = Runs(self.config, self.editing, self.trash, self.scope, self.clock)
 

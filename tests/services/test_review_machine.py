@@ -202,10 +202,7 @@ class Reviewing(RuleBasedStateMachine):
             done = review.approve(number) if approve else review.reject(number)
         except DoesNotFit:
             return
-        if not done.discarded:
-            review.undo(done)
-        else:
-            self.follow(number, self.waiting[number], approve=True)
+        review.undo(done)
 
     # -- what must hold
 

@@ -28,6 +28,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_graph(commands)
     _add_review(commands)
     _add_flag(commands)
+    _add_undo(commands)
     _add_trash(commands)
     _add_connections(commands)
     _add_token(commands)
@@ -269,6 +270,14 @@ def _add_flag(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command.add_argument(
         "--close", default="", metavar="WHY", help="take the mark off, and say how it was settled"
     )
+    _add_json(command)
+
+
+def _add_undo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "undo", "List the latest changes by whomever, and take one back.")
+    command.add_argument("number", nargs="?", type=int, help="take this change back, whole; without it: list")
+    command.add_argument("--list", action="store_true", help="list only")
+    command.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="changes to list (default: 20)")
     _add_json(command)
 
 

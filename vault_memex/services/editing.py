@@ -32,7 +32,6 @@ from vault_memex.memory.policy import (
     check_role,
     decide_write,
 )
-from vault_memex.memory.proposals import INBOX_FOLDER
 from vault_memex.memory.scope import Scope
 from vault_memex.services.actor import find_actor
 from vault_memex.services.answering import Answering
@@ -57,7 +56,7 @@ from vault_memex.services.save_plan import check_folder, find_free_path, render_
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.journal import render_moment
-from vault_memex.store.layout import TRASH_FOLDER, write_settings
+from vault_memex.store.layout import write_settings
 from vault_memex.store.transaction import Applied, Transactor
 from vault_memex.store.trash import Trash
 
@@ -91,7 +90,7 @@ class Editing:
     ) -> None:
         self._scope = scope
         self.config = config
-        self._files = files
+        self.files = files
         self.transactor = transactor
         self._indexer = indexer
         self._catalogue = catalogue
@@ -115,14 +114,14 @@ class Editing:
         decided = self._decide(Writing("create", layer=request.layer, tags=tags, hold=request.hold))
         waiting = decided == "pending"
         request = replace(request, title=tidy_title(request.title))
-        folder = check_folder(self._files, request.folder or self.config.new_note_folder)
+        folder = check_folder(self.files, request.folder or self.config.new_note_folder)
         amended = self.reading.find_note(request.amends, writing=True)[0] if request.amends else None
-        draft_path = find_free_path(self._files, self.snapshot(), folder, request.title, allow_namesake=True)
+        draft_path = find_free_path(self.files, self.snapshot(), folder, request.title, allow_namesake=True)
         comparison = self._duplicates.compare(request, draft_path, amended.path if amended else None)
         with self.hold():
             self.numbering.number_all()
             path = find_free_path(
-                self._files, self.snapshot(), folder, request.title, allow_namesake=request.allow_duplicate
+                self.files, self.snapshot(), folder, request.title, allow_namesake=request.allow_duplicate
             )
             number = self.numbering.next_number()
             properties = build_properties(
@@ -188,9 +187,7 @@ class Editing:
         planned = None if held else plan_text(file.text, request)
         if planned is None or self._becomes_guarded(writing, planned.text):
             if request.folder is not None:
-                self._scope.check(
-                    f"{check_folder(self._files, request.folder)}/{base_of(record.path)}".lstrip("/")
-                )
+                self._scope.check(f"{check_folder(self.files, request.folder)}/{base_of(record.path)}".lstrip("/"))
             return self.filing.file_edit(self.numbered(record), file, request), "", ""
         edits, move, text = self.planner.plan(record, file, request, planned.text, self.config.role)
         if not edits:
@@ -316,7 +313,7 @@ class Editing:
     def write_settings(self, text: str) -> list[str]:
         """Write `.memex/config.toml` unless there is one; return what was done."""
         check_role(self.config.role, owner_only="Changing settings")
-        return ["settings: .memex/config.toml"] if write_settings(self._files, text) else []
+        return ["settings: .memex/config.toml"] if write_settings(self.files, text) else []
 
     # -- common
 
@@ -324,7 +321,7 @@ class Editing:
     def hold(self) -> Iterator[None]:
         """Hold the vault lock; the vault is there, so that nothing is written into the hole it left."""
         with self.transactor.stores.lock.hold():
-            self._files.check_root()
+            self.files.check_root()
             yield
 
     def _apply(self, change: Change, details: Mapping[str, Any] | None = None) -> Applied:
@@ -332,7 +329,7 @@ class Editing:
             for path in (edit.path, edit.to if isinstance(edit, MoveFile) else edit.path):
                 if not path.startswith(RESERVED):
                     self._scope.check(path)
-        internal = any(edit.path.startswith((f"{TRASH_FOLDER}/", f"{INBOX_FOLDER}/")) for edit in change.edits)
+        internal = any(edit.path.startswith(RESERVED[0]) for edit in change.edits)
         applied = self.transactor.apply(change, internal=internal, details=details)
         moves = [(f.from_path, f.path) for f in applied.files if f.from_path is not None]
         writes = [

@@ -11,13 +11,12 @@ from vault_memex.errors import FrontmatterInvalid, MemexError, NotFound, NotWrit
 from vault_memex.memory.proposal_file import parse_proposal
 from vault_memex.memory.proposals import INBOX_FOLDER, Inbox, Proposal, find_number
 from vault_memex.store.files import FileText, VaultFiles
-from vault_memex.store.journal import Journal, JournalEvent
+from vault_memex.store.journal import FileState, Journal, JournalEvent
 
 Stamp = frozenset[tuple[str, int, int, int]]
 DETAIL = "proposal"  # in an event's details: the number of the proposal that it is about
 SUBMITTED = "submitted"
 UNDONE = "undone"
-OPENING = (SUBMITTED, UNDONE)
 CLOSING = ("approved", "rejected", "acknowledged", "deleted")
 
 
@@ -123,12 +122,26 @@ class InboxFiles:
             if not isinstance(number, int):
                 continue
             self._highest = max(self._highest, number)
-            if event.kind in OPENING:
+            if event.kind == UNDONE:
+                self._follow_undoing(event)
+            elif event.kind == SUBMITTED:
                 self._closed.discard(number)
                 self._submitted[number] = event
             elif event.kind in CLOSING:
                 self._closed.add(number)
         self._sizes = sizes
+
+    def _follow_undoing(self, event: JournalEvent) -> None:
+        """Note that what an undoing brought back waits again, and what it took away does not."""
+        for file in event.files or (FileState(event.path, None, event.before, event.after),):
+            number = find_number(base_of(file.path)) if file.path.startswith(INBOX_FOLDER) else None
+            if number is None:
+                continue
+            if file.after is None:
+                self._closed.add(number)
+            else:
+                self._closed.discard(number)
+                self._submitted.setdefault(number, event)
 
     def _sign(self, path: str) -> Signature | None:
         try:

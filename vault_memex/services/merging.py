@@ -20,7 +20,7 @@ from vault_memex.services.edit_plan import MAX_BODY_BYTES, check_characters
 from vault_memex.services.editing import Editing
 from vault_memex.services.filing import Merge
 from vault_memex.services.requests import MergeRequest, WriteAnswer
-from vault_memex.store.files import FileText, VaultFiles
+from vault_memex.store.files import FileText
 from vault_memex.store.journal import render_moment
 from vault_memex.store.trash import Trash
 
@@ -39,8 +39,8 @@ class MergePlan:
 class Merging:
     """Merges of one vault, for one connection."""
 
-    def __init__(self, files: VaultFiles, editing: Editing, trash: Trash, clock: Callable[[], datetime]) -> None:
-        self._files = files
+    def __init__(self, editing: Editing, trash: Trash, clock: Callable[[], datetime]) -> None:
+        self._files = editing.files
         self._editing = editing
         self._config = editing.config
         self._filing = editing.filing

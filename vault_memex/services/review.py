@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from vault_memex.core.changes import Change, FileEdit, RemoveFile, WriteFile
@@ -32,8 +31,8 @@ from vault_memex.services.filing import check_comment, describe_keeper, find_val
 from vault_memex.services.inbox import DETAIL
 from vault_memex.services.merging import MergePlan, Merging
 from vault_memex.services.requests import EditRequest, PlannedWrite
-from vault_memex.services.reversing import find_former, plan_reversal
-from vault_memex.store.files import FileText, VaultFiles
+from vault_memex.services.undo import Undoing
+from vault_memex.store.files import FileText
 from vault_memex.store.journal import JournalEvent, render_moment
 from vault_memex.store.trash import Trash
 
@@ -86,11 +85,12 @@ class Review:
     """Decides. Nothing here is reached through MCP but by the person's own edits of the files."""
 
     def __init__(
-        self, files: VaultFiles, editing: Editing, merging: Merging, trash: Trash, clock: Callable[[], datetime]
+        self, editing: Editing, merging: Merging, undoing: Undoing, trash: Trash, clock: Callable[[], datetime]
     ) -> None:
-        self._files = files
+        self._files = editing.files
         self._filing = filing = editing.filing
         self._merging = merging
+        self._undoing = undoing
         self.inbox = filing.inbox
         self._editing = editing
         self._trash = trash
@@ -284,19 +284,9 @@ class Review:
 
     def undo(self, decided: Decided) -> None:
         """Take a decision back: files are as before, the proposal waits again. Refused when a file moved on since."""
-        stores = self._editing.transactor.stores
-        event = stores.journal.find_event(decided.event) if decided.event is not None else None
-        if event is None:
+        if decided.event is None:
             raise NotFound("That decision changed no file; there is nothing to take back.")
-        details = {DETAIL: decided.number} if decided.number is not None else {}
-        edits = plan_reversal(event, partial(find_former, stores, event))
-        title = render_line(f"Undo: {event.title}")[:120]
-        change = Change("undone", event.from_path or event.path, title, edits, OWNER, event.note_id)
-        # A note that comes back has its number at once, and one that goes back keeps it.
-        numbers = {change.path: event.note_id} if event.note_id is not None else {}
-        self._editing.write(lambda: PlannedWrite(change, details, numbers))
-        if event.from_path is not None and event.after is not None:
-            self._editing.numbering.record_move(event.path, event.from_path, event.before or event.after)
+        self._undoing.undo(decided.event)
 
     # -- acting on files
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-from vault_memex.store.git import Git
+from vault_memex.store.git import Git, GitFailed
 
 FileChange = Literal["added", "changed", "deleted", "renamed"]
 _KINDS: dict[str, FileChange] = {
@@ -93,6 +93,20 @@ def find_uncommitted(git: Git) -> tuple[ChangedFile, ...]:
         else:
             found.append(ChangedFile("deleted" if "D" in state else "changed", path))
     return tuple(sorted(found, key=lambda f: f.path))
+
+
+def find_committed(git: Git, event_id: int, path: str, *, before: bool) -> bytes | None:
+    """Return what a file held before or after the commit of one of our events; None when git does not know."""
+    if git.mode() == "off":
+        return None
+    words = ["log", "-1", "--format=%H", "-E", f"--grep=^Memex-Event: {event_id}$"]
+    commit = git.run(*words, check=False).decode("ascii", errors="replace").strip()
+    if not commit:
+        return None
+    try:
+        return git.run("cat-file", "blob", f"{commit}{'^' if before else ''}:{path}")
+    except GitFailed:
+        return None  # a first commit, or the file was not there
 
 
 def find_file_times(git: Git) -> dict[str, FileTimes]:

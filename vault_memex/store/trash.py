@@ -141,10 +141,19 @@ class Trash:
         return plan_delete(note, stone, self._read_stones(), self._is_taken)
 
     def plan_delete_all(
-        self, notes: Sequence[tuple[FileText, str, int | None]], *, when: str, actor: str, reason: str
+        self,
+        notes: Sequence[tuple[FileText, str, int | None]],
+        *,
+        when: str,
+        actor: str,
+        reason: str,
+        also: Sequence[tuple[Tombstone, str]] = (),
     ) -> tuple[FileEdit, ...]:
-        """Return the edits that move notes, given with title and number, to the trash together."""
-        if not notes:
+        """Return the edits that move notes, given with title and number, to the trash together.
+
+        `also`: tombstones of files that other edits move, with what they say in `purged` from then on.
+        """
+        if not notes and not also:
             return ()
         stones = self._read_stones()
         names: set[str] = set()
@@ -156,6 +165,7 @@ class Trash:
             names.add(twin_key(stone.file))
             moves.append(MoveFile(note.path, f"{TRASH_FOLDER}/{stone.file}", note.revision))
             lines += render_tombstone(stone)
+        lines += "".join(render_tombstone(replace(stone, purged=purged)) for stone, purged in also)
         return (*moves, _with_lines(stones, lines))
 
     def plan_restore(self, stone: Tombstone, actor: str, to: str | None = None) -> Change:
