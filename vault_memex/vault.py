@@ -33,7 +33,6 @@ from vault_memex.services.duplicates import Duplicates
 from vault_memex.services.editing import Editing
 from vault_memex.services.filing import Filing
 from vault_memex.services.flag_files import FlagFiles
-from vault_memex.services.flags import Flags
 from vault_memex.services.flashbacks import Flashbacks, Surfaced
 from vault_memex.services.history import History
 from vault_memex.services.inferences import Inferences
@@ -50,13 +49,13 @@ from vault_memex.services.review import Review
 from vault_memex.services.review_watch import ReviewWatch
 from vault_memex.services.rows import RowBuilder
 from vault_memex.services.rules import Rules
-from vault_memex.services.runs import Runs
 from vault_memex.services.sight import Sight
 from vault_memex.services.signals import Signals
 from vault_memex.services.standing import Standing
 from vault_memex.services.status import Status
 from vault_memex.services.trashing import Trashing
 from vault_memex.services.undo import Undoing
+from vault_memex.services.upkeep import open_upkeep
 from vault_memex.services.vocabulary import Vocabulary
 from vault_memex.services.waiting import find_waiting_on
 from vault_memex.store.catalogue import Catalogue
@@ -142,8 +141,7 @@ class Vault(Foreground):
         self.merging = Merging(self.editing, self.trash, self.clock)
         self.undoing = Undoing(self.editing, self.trash, self.clock)
         self.review: Review = Review(self.editing, self.merging, self.undoing, self.trash, self.clock)
-        self.flags = Flags(self.config, self.flag_files, self.editing, self.filing, self.clock)
-        self.runs = Runs(self.config, self.editing, self.trash, self.scope, self.clock)
+        self.upkeep = open_upkeep(self)
 
     def _add_reading(self) -> None:
         self.reading = Reading(

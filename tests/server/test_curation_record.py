@@ -19,7 +19,7 @@ CLAY = "Studio/Clay body M-14.md"
 @pytest.fixture
 def vault(sample: Path, opening: OpenVault) -> Vault:
     owner = opening(sample, role="owner", connection="owner")
-    owner.flags.raise_flag(CLAY, "Is it still sold?")
+    owner.upkeep.flags.raise_flag(CLAY, "Is it still sold?")
     return opening(sample, role="curator", tools="full")
 
 
@@ -63,7 +63,16 @@ async def test_a_flag_is_read_and_closed(call: Call, vault: Vault) -> None:
         closed.structured_content["closed"]["resolution"],
     )
     assert "curation_flag" not in text_of(await call("get", ref=CLAY))
-    assert () == vault.flags.find()
+    assert () == vault.upkeep.flags.find()
+
+
+async def test_two_notes_are_remembered_as_two(call: Call, vault: Vault) -> None:
+    done = await call("curation_record", kind="not_duplicates", ref=CLAY, other="Home", body="One is an index.")
+
+    event = vault.transactor.stores.journal.read()[-1]
+    assert [CLAY, "Home.md"] == [note["path"] for note in done.structured_content["two_notes"]]
+    assert ("pair_rejected", "One is an index.") == (event.kind, event.reason)
+    assert "offered again when the text of one changes" in text_of(done)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +86,9 @@ async def test_a_flag_is_read_and_closed(call: Call, vault: Vault) -> None:
         ({"kind": "run_summary", "body": "x", "examined": [{"checked": "y"}]}, "examined.0.ref"),
         ({"kind": "run_summary", "body": "x", "resolution": "y"}, "kind: flag_resolution"),
         ({"kind": "flag_resolution", "resolution": "y"}, "ref is missing"),
+        ({"kind": "not_duplicates", "ref": CLAY, "body": "y"}, "the second note"),
+        ({"kind": "observation", "other": CLAY, "body": "y"}, "other goes with"),
+        ({"kind": "not_duplicates", "ref": CLAY, "other": "Home"}, "body is empty"),
         ({"kind": "flag_resolution", "ref": CLAY}, "resolution is empty"),
         ({"kind": "flag_resolution", "ref": CLAY, "body": "y", "claimed": {}}, "claimed goes with"),
         ({"kind": "flag_resolution", "ref": "Home", "resolution": "y"}, "has no flag"),

@@ -28,7 +28,7 @@ def events(vault: Vault, kind: str) -> list[Any]:
 
 
 def raise_flag(vault: Vault, ref: str = "Stove", comment: str = "Is it still gas?") -> int:
-    return vault.flags.raise_flag(ref, comment).note_id
+    return vault.upkeep.flags.raise_flag(ref, comment).note_id
 
 
 def test_a_flag_is_a_file_that_get_shows_above_the_note(owner: Vault) -> None:
@@ -45,11 +45,11 @@ def test_a_flag_is_a_file_that_get_shows_above_the_note(owner: Vault) -> None:
 
 def test_a_second_word_replaces_the_first_and_keeps_the_age(owner: Vault) -> None:
     number = raise_flag(owner)
-    first = owner.flags.find()[0]
+    first = owner.upkeep.flags.find()[0]
     raise_flag(owner, comment="It is induction now.")
     raise_flag(owner, f"#{number}", "It is induction now.")  # the same again is nothing new
 
-    assert [("It is induction now.", first.raised)] == [(f.comment, f.raised) for f in owner.flags.find()]
+    assert [("It is induction now.", first.raised)] == [(f.comment, f.raised) for f in owner.upkeep.flags.find()]
     assert 2 == len(events(owner, "flag_raised"))
 
 
@@ -59,7 +59,7 @@ def test_a_flag_follows_its_note_and_the_oldest_comes_first(owner: Vault) -> Non
     owner.root.joinpath("Stove.md").rename(owner.root / "Cooker.md")
     owner.refresh()
 
-    assert [("Cooker.md", "one"), ("Sink.md", "two")] == [(f.path, f.comment) for f in owner.flags.find()]
+    assert [("Cooker.md", "one"), ("Sink.md", "two")] == [(f.path, f.comment) for f in owner.upkeep.flags.find()]
 
 
 def test_a_file_written_by_hand_is_a_flag_and_taking_it_away_closes_it(owner: Vault) -> None:
@@ -69,23 +69,23 @@ def test_a_file_written_by_hand_is_a_flag_and_taking_it_away_closes_it(owner: Va
     file.write_text("---\nraised: yesterday\n: [\n---\nPlease look.\n", encoding="utf-8")
     (file.parent / "about.md").write_text("no flag", encoding="utf-8")
 
-    (flag,) = owner.flags.find()
+    (flag,) = owner.upkeep.flags.find()
     file.unlink()
 
     assert (1, "Please look.") == (flag.note_id, flag.comment)
     assert flag.raised[:4].isdecimal()
-    assert () == owner.flags.find()
+    assert () == owner.upkeep.flags.find()
 
 
 def test_a_curator_closes_a_flag_and_the_journal_keeps_what_was_said(owner: Vault, opening: OpenVault) -> None:
     number = raise_flag(owner)
     curator = opening(owner.root, role="curator", connection="tidy")
 
-    closed = curator.flags.resolve("Stove", "Asked: it is. Nothing to change.")
+    closed = curator.upkeep.flags.resolve("Stove", "Asked: it is. Nothing to change.")
 
     (event,) = events(owner, "flag_resolved")
     assert number == closed.note_id
-    assert () == owner.flags.find()
+    assert () == owner.upkeep.flags.find()
     assert not list(owner.root.glob("_memex/flags/*.md"))
     assert ("tidy", "Asked: it is. Nothing to change.", "Is it still gas?") == (
         event.actor,
@@ -100,10 +100,10 @@ def test_a_flag_stays_while_a_deletion_of_its_note_waits(owner: Vault, opening: 
     held = curator.editing.retire(RetireRequest("Stove", "there is none any more", hold=True))
 
     with pytest.raises(FlagHasPendingRetire, match=f"delete \\(proposal {held.proposal}\\)") as caught:
-        curator.flags.resolve("Stove", "deleted")
+        curator.upkeep.flags.resolve("Stove", "deleted")
 
     assert [held.proposal] == caught.value.fields["proposals"]
-    assert 1 == len(owner.flags.find())
+    assert 1 == len(owner.upkeep.flags.find())
 
 
 def test_only_the_person_flags_and_only_curators_close(owner: Vault, opening: OpenVault) -> None:
@@ -113,9 +113,9 @@ def test_only_the_person_flags_and_only_curators_close(owner: Vault, opening: Op
 
     for vault in (agent, curator):
         with pytest.raises(RoleRequired, match="for the person"):
-            vault.flags.raise_flag("Sink", "x")
+            vault.upkeep.flags.raise_flag("Sink", "x")
     with pytest.raises(RoleRequired) as caught:
-        agent.flags.resolve("Stove", "x")
+        agent.upkeep.flags.resolve("Stove", "x")
 
     assert "curator" == caught.value.fields["role"]
 
@@ -130,14 +130,14 @@ def test_a_flag_and_its_answer_say_something_and_not_too_much(
         raise_flag(owner, comment=said)
     raise_flag(owner)
     with pytest.raises(error, match="resolution"):
-        owner.flags.resolve("Stove", said)
+        owner.upkeep.flags.resolve("Stove", said)
 
 
 def test_a_note_without_a_flag_has_none_to_close(owner: Vault) -> None:
     raise_flag(owner)
 
     with pytest.raises(NotFound, match=r"Sink\.md has no flag") as caught:
-        owner.flags.resolve("Sink", "done")
+        owner.upkeep.flags.resolve("Sink", "done")
 
     assert 1 == len(caught.value.fields["flagged"])
 

@@ -61,7 +61,7 @@ def edit(vault: Vault, ref: str, *, hold: bool = False) -> None:
 
 
 def summarise(vault: Vault, *examined: Finding, **more: Any) -> Recorded:
-    return vault.runs.record(RunRequest("run_summary", "Tidied the kitchen.", examined=examined, **more))
+    return vault.upkeep.runs.record(RunRequest("run_summary", "Tidied the kitchen.", examined=examined, **more))
 
 
 def test_a_summary_is_a_file_to_read_and_one_event_of_the_journal(connect: Connect, clock: Clock) -> None:
@@ -88,7 +88,7 @@ def _last(vault: Vault) -> tuple[str, str]:
 def test_two_records_of_one_minute_are_two_files(connect: Connect) -> None:
     vault = connect()
 
-    files = [vault.runs.record(RunRequest("observation", text)).file for text in ("One.", "Two.", "Three.")]
+    files = [vault.upkeep.runs.record(RunRequest("observation", text)).file for text in ("One.", "Two.", "Three.")]
 
     assert ["tidy.md", "tidy-2.md", "tidy-3.md"] == [file.partition("Z-")[2] for file in files]
     assert all((vault.root / file).is_file() for file in files)
@@ -97,7 +97,7 @@ def test_two_records_of_one_minute_are_two_files(connect: Connect) -> None:
 def test_an_observation_about_a_note_is_found_by_the_note(connect: Connect) -> None:
     vault = connect()
 
-    vault.runs.record(RunRequest("observation", "Two stoves are one.", ref="Stove"))
+    vault.upkeep.runs.record(RunRequest("observation", "Two stoves are one.", ref="Stove"))
 
     event = vault.transactor.stores.journal.read()[-1]
     assert ("observation", "Stove.md", "Two stoves are one.") == (event.kind, event.path, event.details["text"])
@@ -206,7 +206,7 @@ def test_what_does_not_go_together_is_refused_by_name(
     vault = connect()
 
     with pytest.raises(InvalidArgument) as caught:
-        vault.runs.record(request_)
+        vault.upkeep.runs.record(request_)
 
     assert argument == caught.value.argument
     assert not (vault.root / "_memex/runs").exists()

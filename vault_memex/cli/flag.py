@@ -28,14 +28,14 @@ def run(options: argparse.Namespace) -> int:
     with opened(options) as vault:
         vault.refresh()
         if options.close:
-            closed = vault.flags.resolve(options.ref, options.close)
+            closed = vault.upkeep.flags.resolve(options.ref, options.close)
             _tell(closed, f"closed: {closed.title} ({closed.path})", as_json=options.json)
             return 0
         if options.ref:
-            flag = vault.flags.raise_flag(options.ref, options.comment)
+            flag = vault.upkeep.flags.raise_flag(options.ref, options.comment)
             _tell(flag, f"flagged: {flag.title} ({flag.path})", as_json=options.json)
             return 0
-        found = vault.flags.find()
+        found = vault.upkeep.flags.find()
     if options.json:
         print_json(Flagged(found))
     elif not found:

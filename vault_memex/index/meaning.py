@@ -191,6 +191,18 @@ class Meaning:
         found: NearAnswer = self._ask("neighbours", question, patience=patience)
         return found
 
+    def near_pairs(
+        self, question: NearQuestion, distance: float, nearest: int, patience: float = LONG_SECONDS
+    ) -> list[tuple[str, str, float]]:
+        """Return the pairs of notes, none excluded, that are at most `distance` apart; of each note its `nearest`.
+
+        A pair's distance says how nearly all of the one note is in the other. Nearest first.
+        """
+        found: list[tuple[str, str, float]] = self._ask(
+            "near_pairs", question, distance, nearest, patience=patience
+        )
+        return found
+
     def calibrate(self, *, whole: bool = False, patience: float = LONG_SECONDS) -> None:
         """Have the distances of the vault measured where that is due; they are kept in the catalogue."""
         self._ask("calibrate_all" if whole else "calibrate", patience=patience)

@@ -26,7 +26,11 @@ log = logging.getLogger(__name__)
 
 SEARCHERS = 2
 CLOSE_SECONDS = 1.0  # for a tidy end once the server has gone; nothing is lost without one
-LONG_CALLS = ("neighbours", "calibrate")  # seconds; they wait for each other, and no search waits for them
+LONG_CALLS = (
+    "neighbours",
+    "near_pairs",
+    "calibrate",
+)  # seconds; they wait for each other, and no search waits for them
 ENDLESS_CALLS = ("calibrate_all",)  # many seconds
 
 

@@ -14,12 +14,17 @@ from vault_memex.index.closeness import FARTHEST, Closeness, Hits
 from vault_memex.index.embedding_queue import EmbeddingWorker
 from vault_memex.index.meaning import NearAnswer, NearQuestion, is_nearly_complete
 from vault_memex.index.neighbourhood import Neighbourhood
+from vault_memex.index.pairing import Pair, find_closest
 from vault_memex.index.passage_texts import read_passage_texts
 from vault_memex.index.turns import Turns
+from vault_memex.memory.neighbours import Neighbours
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.embedding import Embedder, find_embedder
 from vault_memex.store.model_folder import find_model_dir
 from vault_memex.store.vectors import Near, SharedTables, VectorStore, choose_active, open_vectors
+
+MOST_CANDIDATES = 20_000  # pairs that are measured, half a second
+SLACK = 1e-6  # neighbours are those below a distance, pairs those up to one
 
 
 class Engine:
@@ -59,6 +64,7 @@ class Engine:
             "near_notes": self.near_notes,
             "near_of": self.near_of,
             "neighbours": self.neighbours,
+            "near_pairs": self.near_pairs,
             "calibrate": self.calibrate,
             "calibrate_all": self.calibrate_all,
         }
@@ -115,13 +121,7 @@ class Engine:
         """Return the mutual neighbours among the notes and what is near to the states; seconds the first time."""
         store = self._complete()
         with self._comparing, self._undisturbed():
-            found = self._neighbourhood.find(
-                store,
-                self.embedder.fingerprint,
-                self.catalogue.load_note_hashes(),
-                reach=max(question.arc_distance, question.state_distance),
-                states=question.states,
-            )
+            found = self._find_neighbours(store, question, self.catalogue.load_note_hashes())
         excluded = question.excluded
         return NearAnswer(
             list(found.find_mutual(lambda path: path not in excluded, question.arc_distance)),
@@ -129,6 +129,30 @@ class Engine:
                 path: [hit for hit in found.find_near(path) if hit[1] < question.state_distance]
                 for path in question.states
             },
+        )
+
+    def near_pairs(self, question: NearQuestion, distance: float, nearest: int) -> list[Pair]:
+        """Return the pairs of notes that are not excluded and of which one says nearly all of the other.
+
+        See `find_closest`. The rest of the question is detection's, so that one set of neighbours serves both.
+        """
+        store, excluded = self._complete(), question.excluded
+        with self._comparing, self._undisturbed():
+            hashes = self.catalogue.load_note_hashes()
+            found = self._find_neighbours(store, question, hashes, distance)
+            candidates = found.find_pairs(lambda path: path not in excluded, distance, MOST_CANDIDATES)
+            return find_closest(store, hashes, candidates, distance, nearest)
+
+    def _find_neighbours(
+        self,
+        store: VectorStore,
+        question: NearQuestion,
+        hashes: Mapping[str, tuple[str, ...]],
+        distance: float = 0.0,
+    ) -> Neighbours:
+        reach = max(question.arc_distance, question.state_distance, distance + SLACK)
+        return self._neighbourhood.find(
+            store, self.embedder.fingerprint, hashes, reach=reach, states=question.states
         )
 
     def calibrate(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -76,6 +77,20 @@ class Neighbours:
         mutual = np.isin(ones * size + others, others * size + ones) & (ones < others)
         for one, other in zip(ones[mutual], others[mutual], strict=True):
             yield self.paths[one], self.paths[other]
+
+    def find_pairs(self, accepts: Callable[[str], bool], distance: float, most: int) -> list[tuple[str, str]]:
+        """Return the pairs of accepted notes at most `distance` apart, nearest first; of more than `most` those.
+
+        Each pair stands once, the smaller path first.
+        """
+        accepted = np.fromiter((accepts(path) for path in self.paths), bool, len(self.paths))
+        owners = np.repeat(np.arange(len(self.paths)), np.diff(self.starts))
+        fits = accepted[owners] & accepted[self.others] & (self.distances <= distance)
+        ones, others = owners[fits], self.others[fits]
+        firsts, seconds = np.minimum(ones, others), np.maximum(ones, others)
+        order = np.lexsort((seconds, firsts, self.distances[fits]))
+        pairs = dict.fromkeys(zip(firsts[order].tolist(), seconds[order].tolist(), strict=True))
+        return [(self.paths[one], self.paths[other]) for one, other in islice(pairs, most)]
 
 
 def build_neighbours(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from zlib import crc32
@@ -36,6 +36,7 @@ from vault_memex.store.trash import Trash
 NEAR = 64  # notes around a new one among which a state may be that it overtakes
 MOST_STATES = 3
 STATE_NEAR = 250
+NEAREST_PAIRS = 5  # of each note
 STATE_SECONDS = 0.05  # a write waits no longer for what is near a state: the next full run finds the same
 
 
@@ -64,6 +65,16 @@ class Looked:
     """What meaning said, or why it said nothing."""
 
     near: NearAnswer | None
+    unavailable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PairsLooked:
+    """What meaning said of pairs of notes, or why it said nothing."""
+
+    distance: float  # up to which was looked
+    pairs: tuple[tuple[str, str, float], ...] = ()  # nearest first
+    unsettled: int = 0  # passages that have no vector yet
     unavailable: str = ""
 
 
@@ -129,17 +140,33 @@ class Detecting:
     def look(self, prepared: Prepared) -> Looked:
         """Ask meaning which notes are near each other."""
         notes = prepared.snapshot.notes
-        sources = {path for path, note in notes.items() if is_source(note)}
-        question = NearQuestion(
-            arc_distance=prepared.settings.arc_distance,
-            state_distance=prepared.settings.stale_distance,
-            states=tuple(path for path in sources if notes[path].layer == "state"),
-            excluded=frozenset(path for path in notes if path not in sources or not find_day(notes[path].created)),
+        question = _build_question(
+            notes,
+            prepared.settings,
+            (path for path, note in notes.items() if not is_source(note) or not find_day(note.created)),
         )
         try:
             return Looked(self._meaning.neighbours(question, LONG_SECONDS))
         except MeaningUnavailable as error:
             return Looked(None, str(error))
+
+    def look_for_pairs(self, distance: float | None, excluded: Collection[str]) -> PairsLooked:
+        """Ask meaning which notes say nearly the same, up to a distance (default: that of duplicates).
+
+        A note and the one that it amends are no duplicates.
+        """
+        thresholds = self._distances.find().thresholds
+        asked = min(thresholds.duplicate if distance is None else distance, thresholds.near)
+        question = _build_question(self._snapshot().notes, self._settings(), excluded)
+        try:
+            pairs = self._meaning.near_pairs(question, asked, NEAREST_PAIRS)
+        except MeaningUnavailable as error:
+            return PairsLooked(asked, unavailable=str(error))
+        done, total = self._meaning.count_embedded(self._catalogue)
+        amendments = self._standing.find().amendments.of.values()
+        amended = {frozenset((one.path, one.amends)) for some in amendments for one in some}
+        pairs = [pair for pair in pairs if frozenset(pair[:2]) not in amended]
+        return PairsLooked(asked, tuple(pairs), total - done)
 
     def detect(self, prepared: Prepared, looked: Looked) -> Detection:
         """Return the signals."""
@@ -258,3 +285,14 @@ class Detecting:
         for signal in find_stale_states(replace(snapshot, notes=notes), near, amendments, settings, self.today()):
             if signal.notes[0] == state:
                 yield signal
+
+
+def _build_question(
+    notes: Mapping[str, NoteRecord], settings: SignalSettings, excluded: Iterable[str]
+) -> NearQuestion:
+    return NearQuestion(
+        arc_distance=settings.arc_distance,
+        state_distance=settings.stale_distance,
+        states=tuple(path for path, note in notes.items() if is_source(note) and note.layer == "state"),
+        excluded=frozenset(excluded),
+    )

@@ -124,7 +124,9 @@ class Flags:
         return record, record.note_id
 
     def _check_waiting(self, record: NoteRecord, number: int) -> None:
-        waiting = [one for one in self._filing.inbox.find(number).proposals if one.kind not in ("edit", "report")]
+        inbox = self._filing.inbox
+        waiting = [one for one in inbox.find(number).proposals if one.kind in ("delete", "merge")]
+        waiting += inbox.find_merges(number)
         if waiting:
             named = ", ".join(f"{one.kind} (proposal {one.number})" for one in waiting)
             raise FlagHasPendingRetire(

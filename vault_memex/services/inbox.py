@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
 from vault_memex.core.changes import Signature
@@ -17,6 +18,7 @@ Stamp = frozenset[tuple[str, int, int, int]]
 DETAIL = "proposal"  # in an event's details: the number of the proposal that it is about
 SUBMITTED = "submitted"
 UNDONE = "undone"
+_LEAVING = re.compile(r"-(?:delete|merge)-(\d{1,18})\.md\Z", re.ASCII)
 CLOSING = ("approved", "rejected", "acknowledged", "deleted")
 
 
@@ -62,6 +64,11 @@ class InboxFiles:
             for one in read
             if isinstance(one, Proposal) and one.into is not None and one.into.note_id == keeper
         )
+
+    def find_leaving(self) -> frozenset[int]:
+        """Return the numbers of the notes that would go by what waits: deletions, and merges into another."""
+        found = (_LEAVING.search(path) for path in self.find_paths())
+        return frozenset(int(one[1]) for one in found if one is not None)
 
     def find_paths(self) -> tuple[str, ...]:
         """Return the paths of all files that could be proposals, in the order of their numbers."""

@@ -30,6 +30,7 @@ from vault_memex.services.editing import Editing
 from vault_memex.services.filing import check_comment, describe_keeper, find_values
 from vault_memex.services.inbox import DETAIL
 from vault_memex.services.merging import MergePlan, Merging
+from vault_memex.services.pairs import add_pair
 from vault_memex.services.requests import EditRequest, PlannedWrite
 from vault_memex.services.undo import Undoing
 from vault_memex.store.files import FileText
@@ -163,7 +164,10 @@ class Review:
                 shown = replace(shown, outcome="approved", path=change.path, not_applied=lost)
             found[:] = [shown]
             reason = verdict.comment or (proposal.comment if change.op == "deleted" else "")
-            return PlannedWrite(replace(change, reason=reason), _details(proposal, shown, verdict))
+            details = _details(proposal, shown, verdict)
+            if not approve:
+                details = add_pair(self._editing, proposal.note_id, details)
+            return PlannedWrite(replace(change, reason=reason), details)
 
         applied = self._editing.write(plan)
         assert applied is not None
@@ -360,7 +364,7 @@ class Review:
                 before=None,
                 after=None,
                 files=(),
-                details={**submitted.details, "by": submitted.actor},
+                details=add_pair(self._editing, submitted.note_id, {**submitted.details, "by": submitted.actor}),
             )
         )
 
