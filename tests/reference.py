@@ -31,7 +31,7 @@ What an assistant sees: {len(ALL_TOOLS)} tools, of which {len(find_tools("core",
 the connection is a reader: then only those that read.
 
 Each answer is text to read; where a table of answer fields is given, the same comes as a structured value, without
-fields that hold their default. An unknown argument is refused by name. A note is named by its title, path, `[[link]]`
+fields that hold their default, and with `skills_version`: another when there are other skills ([skills.md](skills.md)). An unknown argument is refused by name. A note is named by its title, path, `[[link]]`
 or `#number`; for reading also by alias or former title.
 """
 ERRORS_HEAD = """\

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 from vault_memex.index.background import Background
-from vault_memex.index.indexer import Indexer, Progress, ScanReport
+from vault_memex.index.indexer import Indexer, PathReport, Progress, ScanReport
 from vault_memex.index.meaning import Meaning
 from vault_memex.services.editing import Editing
 from vault_memex.services.numbering import Numbering
@@ -42,6 +43,17 @@ class Foreground:
         with self.transactor.stores.lock.hold():
             self.files.check_root()
             return self.numbering.number_all()
+
+    def _recover(self) -> None:
+        self.transactor.recover()
+        self.transactor.clean_up()
+        self.numbering.load()
+
+    def _follow(self, report: ScanReport | PathReport) -> None:
+        self.numbering.load()
+        if isinstance(report, ScanReport) and report.added:
+            # A long history takes git seconds, and the thread that calls this is the one that watches.
+            threading.Thread(target=self._learn_times, name="git-times", daemon=True).start()
 
     def _learn_times(self) -> None:
         learn_times(self.root, self.catalogue, lambda: self._closed)

@@ -18,9 +18,10 @@ from vault_memex.errors import MemexError
 from vault_memex.foreground import Foreground
 from vault_memex.index.background import Background
 from vault_memex.index.fingerprint import find_fingerprint
-from vault_memex.index.indexer import Indexer, PathReport, ScanReport
+from vault_memex.index.indexer import Indexer
 from vault_memex.index.leader import Leadership
 from vault_memex.index.meaning import Meaning
+from vault_memex.memory.connections import Connection
 from vault_memex.memory.duplicates import parse_duplicate_distance
 from vault_memex.memory.flashbacks import parse_flashback_settings
 from vault_memex.memory.scope import Scope
@@ -51,6 +52,7 @@ from vault_memex.services.rows import RowBuilder
 from vault_memex.services.rules import Rules
 from vault_memex.services.sight import Sight
 from vault_memex.services.signals import Signals
+from vault_memex.services.skills import open_skills
 from vault_memex.services.standing import Standing
 from vault_memex.services.status import Status
 from vault_memex.services.trashing import Trashing
@@ -108,6 +110,7 @@ class Vault(Foreground):
         cache = place.folder
         self.files, self.config, self.cache, self.root, self.clock = files, config, cache, files.root, clock
         self.whole, self.scope = self, Scope()
+        self.connection = Connection(config.connection, config.role)
         self._loading = threading.Lock()
         self._loaded: Snapshot | None = None
         self._closed = False
@@ -142,6 +145,7 @@ class Vault(Foreground):
         self.undoing = Undoing(self.editing, self.trash, self.clock)
         self.review: Review = Review(self.editing, self.merging, self.undoing, self.trash, self.clock)
         self.upkeep = open_upkeep(self)
+        self.skills = open_skills(self, self.whole.snapshot)
 
     def _add_reading(self) -> None:
         self.reading = Reading(
@@ -364,17 +368,6 @@ class Vault(Foreground):
         self.knowledge.start(delay, wanted=graph)
         if self.whole.config.role != "reader":
             self.whole.watch.start()  # the person's decisions concern all connections
-
-    def _recover(self) -> None:
-        self.transactor.recover()
-        self.transactor.clean_up()
-        self.numbering.load()
-
-    def _follow(self, report: ScanReport | PathReport) -> None:
-        self.numbering.load()
-        if isinstance(report, ScanReport) and report.added:
-            # A long history takes git seconds, and the thread that calls this is the one that watches.
-            threading.Thread(target=self._learn_times, name="git-times", daemon=True).start()
 
     def close(self, *, patient: bool = True) -> None:
         """Stop everything, make the last commits, close the stores. May be called twice.

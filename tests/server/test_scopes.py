@@ -61,6 +61,7 @@ OUTSIDE = {
         f"former_titles: [Kiln {MARK}]\n---\n# {MARK} heading\nGlaze celadon at cone six, as {MARK} says.\n"
     ),
     f"{MARK} box/{MARK} kiln.md": f"---\nlayer: state\n---\nGlaze celadon at cone six. See {MARK}. #clay\n",
+    f"{MARK} box/Way.md": f"---\nslug: {MARK}\ntags: [skill]\nsummary: About {MARK}.\n---\nBegin with {MARK}.\n",
     f"{MARK} box/Rule.md": f"---\nlayer: rule\n---\nSpeak of {MARK}.\n",
 }
 READS: Mapping[str, list[dict[str, Any]]] = {
@@ -91,6 +92,7 @@ READS: Mapping[str, list[dict[str, Any]]] = {
     "vocabulary": [{"kind": kind} for kind in ("all", "tags", "folders", "properties", "types")],
     "changes": [{"since": "2020-01-01"}, {"since": "2020-01-01", "ref": "Kiln"}, {"ref": "plain"}],
     "status": [{}, {"view": "inbox", "max_chars": 2000}],
+    "skills": [{}, {"slug": "guide"}, {"slug": "way"}],
     "insights": [
         {"kind": "signals", "status": "all"},
         *({"kind": "signals", "id": number} for number in range(1, 8)),
@@ -230,6 +232,7 @@ def test_no_refusal_of_a_writing_tool_holds_what_lies_outside(
         ("search", {"properties": {"{}": "{}"}}),
         ("search", {"path_filter": "{}%"}),
         ("recall", {"query": "{}"}),
+        ("skills", {"slug": "{}"}),
         ("graph", {"query": "{}"}),
         ("graph", {"entity_type": "{}"}),
         ("open_nodes", {"names": ["{}"]}),
@@ -290,6 +293,7 @@ async def test_nothing_else_that_a_client_can_ask_holds_it(whole: Vault) -> None
         said += [str(await client.list_resources()), str(await client.list_resource_templates())]
         said += [str(await client.read_resource(uri)) for uri in ("vault://rules", "memory://knowledge-graph")]
         said.append(str(await client.get_prompt("house-rules")))
+        said += [str(await client.list_prompts()), str(await client.list_tools())]
         template = ResourceTemplateReference(type="ref/resource", uri="vault://notes/{+path}")
         for typed in ("", "q", "pl", "Sh", MARK[:3]):
             said.append(str(await client.complete(template, {"name": "path", "value": typed})))

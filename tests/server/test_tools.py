@@ -20,13 +20,13 @@ pytestmark = pytest.mark.anyio
 async def test_tools_are_listed_most_needed_first_with_titles_and_hints(client: Client) -> None:
     tools = (await client.list_tools()).tools
 
-    assert ["search", "get", "save", "edit", "recall", "vocabulary", "changes", "retire", "status"] == [
+    assert ["search", "get", "save", "edit", "recall", "vocabulary", "changes", "retire", "skills", "status"] == [
         t.name for t in tools
     ]
     assert all(
         t.title and t.description and t.annotations and t.annotations.open_world_hint is False for t in tools
     )
-    assert {"search", "get", "recall", "vocabulary", "changes", "status"} == {
+    assert {"search", "get", "recall", "vocabulary", "changes", "skills", "status"} == {
         t.name for t in tools if t.annotations and t.annotations.read_only_hint
     }
     assert ["retire"] == [t.name for t in tools if t.annotations and t.annotations.destructive_hint]
@@ -295,11 +295,11 @@ async def test_a_note_is_a_resource_and_its_path_completes(client: Client) -> No
     templates = (await client.list_resource_templates()).resource_templates
 
     assert "Glaze index" in read.contents[0].text
-    assert ["vault://notes/{+path}"] == [t.uri_template for t in templates]
+    assert ["vault://notes/{+path}", "memex://skill/{slug}"] == [t.uri_template for t in templates]
 
 
 def test_readers_see_no_write_tools() -> None:
-    reading = {"search", "get", "recall", "vocabulary", "changes", "status", "graph", "insights"}
+    reading = {"search", "get", "recall", "vocabulary", "changes", "skills", "status", "graph", "insights"}
 
     assert reading == {t.name for t in find_tools("full", "reader")}
     assert reading == {name for name in find_callable("reader") if name in {t.name for t in ALL_TOOLS}}

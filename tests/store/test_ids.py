@@ -182,3 +182,27 @@ def test_what_follows_the_file_knows_what_a_new_look_finds(
         assert {path: line.id for path, line in live.items()} == following.numbers()
         assert Ids(file).find_conflicts() == conflicts
         assert {conflict.id for conflict in conflicts} <= shared
+
+
+def test_slugs_are_kept_beside_the_numbers_and_follow_their_notes(tmp_path: Path) -> None:
+    file = tmp_path / "ids.tsv"
+    ids = Ids(file)
+    ids.assign([("A.md", "h1"), ("B.md", "h2")], "2026-01-01T00:00:00.000Z")
+    ids.fix_skills([("B.md", "glaze"), ("A.md", "kiln"), ("gone.md", "lost")])
+    ids.moved([("A.md", "New/A.md", "h1")])
+    ids.fix_skills([("B.md", "my-way")])
+
+    for seen in (ids, Ids(file)):
+        assert [(2, "my-way"), (1, "kiln")] == list(seen.skills().items())
+        assert {"New/A.md": 1, "B.md": 2} == dict(seen.numbers())
+        assert () == seen.notices
+    assert ids.skills() is ids.skills()
+
+
+def test_a_slug_of_a_note_that_has_no_line_and_lines_that_are_none_are_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "ids.tsv"
+    file.write_bytes(b"skill\tkiln\t7\tx\nskill\tkiln\n1\tA.md\th\tc\nskill\tglaze\t1\tc\r\nskill\t\t1\tc\n")
+    ids = Ids(file)
+
+    assert {1: "glaze"} == dict(ids.skills())
+    assert 2 == len(ids.notices)

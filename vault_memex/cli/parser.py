@@ -25,6 +25,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_get(commands)
     _add_insights(commands)
     _add_rules(commands)
+    _add_skills(commands)
     _add_graph(commands)
     _add_review(commands)
     _add_flag(commands)
@@ -248,6 +249,14 @@ def _add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="print what a hook at the start of a session answers; nothing without rules",
     )
+    _add_json(command)
+
+
+def _add_skills(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(
+        commands, "skills", "List the skills that assistants are offered, or show one as they get it."
+    )
+    command.add_argument("slug", nargs="?", default="", help="show this one")
     _add_json(command)
 
 

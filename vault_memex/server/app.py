@@ -14,16 +14,22 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+from mcp import MCPError
 from mcp.server.lowlevel import Server as LowLevelServer
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.stdio import stdio_server
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolResult,
     CompleteRequestParams,
     CompleteResult,
     Completion,
     ContentBlock,
+    GetPromptResult,
+    InputRequiredResult,
+    Prompt,
+    Resource,
     TextContent,
     Tool,
 )
@@ -36,6 +42,7 @@ from vault_memex.server.graph_surface import add_graph
 from vault_memex.server.instructions import find_names, rename_tools, render_instructions
 from vault_memex.server.lines import LONGEST_NAME, MOST_NAMES, cut, join_lines
 from vault_memex.server.rules_surface import add_rules
+from vault_memex.server.skill_surface import SkillSurface, add_skills
 from vault_memex.server.subscriptions import Subscriptions
 from vault_memex.server.tool import Answer, ToolSpec
 from vault_memex.server.tools import find_callable
@@ -82,6 +89,7 @@ class MemexServer(MCPServer[Vault]):
         self.listed = tuple(listed)
         self.callable_specs = callable_specs
         self._names = find_names([spec.name for spec in listed])
+        self.skills = SkillSurface(vault, listed, self._names)
 
     @property
     def lowlevel(self) -> LowLevelServer[Vault]:
@@ -95,16 +103,43 @@ class MemexServer(MCPServer[Vault]):
 
     async def list_tools(self) -> list[Tool]:
         """Return the advertised tools, most needed first."""
-        return [spec.listed for spec in self.listed]
+        described = [spec for spec in self.listed if spec.lists_skills]
+        now = {spec.name: await anyio.to_thread.run_sync(self.skills.describe, spec.listed) for spec in described}
+        return [now.get(spec.name, spec.listed) for spec in self.listed]
+
+    async def list_resources(self) -> list[Resource]:
+        """Return the resources, and each skill that is offered as one."""
+        return [*await super().list_resources(), *await anyio.to_thread.run_sync(self.skills.list_resources)]
+
+    async def list_prompts(self) -> list[Prompt]:
+        """Return the prompts, and each skill that is offered as one."""
+        return [*await super().list_prompts(), *await anyio.to_thread.run_sync(self.skills.list_prompts)]
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Vault, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """Return a prompt; a skill by its slug."""
+        skill = await anyio.to_thread.run_sync(self.skills.get_prompt, name)
+        if skill is not None:
+            return skill
+        prompts = [prompt.name for prompt in await self.list_prompts()]
+        if name not in prompts:
+            raise MCPError(
+                INVALID_PARAMS, f"No prompt {cut(name, LONGEST_NAME)!r}. Prompts: {', '.join(prompts)}."
+            )
+        return await super().get_prompt(name, arguments, context)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Vault, Any] | None = None
     ) -> CallToolResult:
         """Run a tool. Whatever goes wrong comes back as an answer that the model can read."""
-        spec = self.callable_specs.get(name)
-        if spec is None:
-            return _failure(self._refuse(name))
         CURRENT_ACTOR.set(_find_client_name(context))
+        spec = self.callable_specs.get(name)
+        answer = _failure(self._refuse(name)) if spec is None else await self._run_tool(spec, arguments)
+        return await anyio.to_thread.run_sync(self.skills.tell, spec, answer)
+
+    async def _run_tool(self, spec: ToolSpec[Any], arguments: dict[str, Any]) -> CallToolResult:
+        name = spec.name
         if not spec.read_only:
             self.vault.background.hurry()  # what a crash left is mended by the first pass
         try:
@@ -115,7 +150,7 @@ class MemexServer(MCPServer[Vault]):
                 )
             if not spec.read_only:
                 self.news.note_write()
-            return _success(spec, answer)
+            return _success(spec, answer, self._names)
         except MemexError as error:
             if spec.plain_errors:
                 return _failure(cut(error.message, LONGEST_MESSAGE))
@@ -158,6 +193,8 @@ class MemexServer(MCPServer[Vault]):
 
         async def complete(_: object, params: CompleteRequestParams) -> CompleteResult:
             paths: Sequence[str] = ()
+            if params.argument.name == "slug":
+                paths = await anyio.to_thread.run_sync(self.skills.complete, params.argument.value)
             if params.argument.name in {"path", "ref"}:
                 paths = await anyio.to_thread.run_sync(
                     vault.reading.find_paths, params.argument.value, MOST_COMPLETIONS
@@ -181,8 +218,9 @@ def _find_client_name(context: Context[Vault, Any] | None) -> str:
     return render_line(params.client_info.name[:LONGEST_NAME]) if params is not None else ""
 
 
-def _success(spec: ToolSpec[Any], answer: Answer) -> CallToolResult:
-    content: list[ContentBlock] = [TextContent(type="text", text=answer.text)]
+def _success(spec: ToolSpec[Any], answer: Answer, names: Mapping[str, str]) -> CallToolResult:
+    text = rename_tools(answer.text, names) if answer.names_tools else answer.text
+    content: list[ContentBlock] = [TextContent(type="text", text=text)]
     if answer.value is None:
         return CallToolResult(content=content)
     return CallToolResult(content=content, structured_content=spec.render_value(answer.value))
@@ -272,6 +310,7 @@ def build_server(
     app = MemexServer(vault, listed, callable_specs, lifespan)
     _add_resources(app, vault)
     add_rules(app, vault)
+    add_skills(app)
     return app
 
 

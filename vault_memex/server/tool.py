@@ -51,6 +51,7 @@ class Answer:
 
     text: str
     value: object | None = None
+    names_tools: bool = False  # the text is ours and speaks of tools by their unified names
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class ToolSpec(Generic[A]):
     destructive: bool = False
     idempotent: bool = False
     curators_only: bool = False
+    lists_skills: bool = False  # its description names those that there are
     plain_errors: bool = False  # an error is its sentence alone, as the server whose tools these are says it
     meta: Mapping[str, Any] = field(default_factory=dict)
 

@@ -12,6 +12,7 @@ from vault_memex.server.insight_tools import INSIGHT_DECIDE, INSIGHTS
 from vault_memex.server.profiles import PROFILES
 from vault_memex.server.read_tools import CHANGES, GET, SEARCH, STATUS, VOCABULARY
 from vault_memex.server.recall_tools import RECALL
+from vault_memex.server.skill_tools import SKILLS
 from vault_memex.server.tool import ToolSpec
 from vault_memex.server.write_tools import EDIT, RETIRE, SAVE
 
@@ -24,6 +25,7 @@ ALL_TOOLS: tuple[ToolSpec[Any], ...] = (
     VOCABULARY,
     CHANGES,
     RETIRE,
+    SKILLS,
     STATUS,
     INSIGHTS,
     INSIGHT_DECIDE,

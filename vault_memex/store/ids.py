@@ -1,4 +1,7 @@
-"""Note numbers: `.memex/ids.tsv`, one line for each time a number was given to a path. Lines are only added."""
+"""Note numbers and slugs: `.memex/ids.tsv`. Lines are only added.
+
+One line for each time a number was given to a path, and one for each time a slug was given to the note of a number.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from vault_memex.store.appending import append_lines
 from vault_memex.store.disk import os_error_as_memex
 
 _TAIL = 256  # bytes
+_SKILL = "skill"
+_SKILL_START = f"{_SKILL}\t".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,15 @@ class IdLine:
     path: str
     hash: str  # revision when the line was written
     created: str  # when the number was first given: UTC, as the journal writes it
+
+
+@dataclass(frozen=True, slots=True)
+class SkillLine:
+    """The slug under which a note is served as a skill. Number and `created` say which note, as in its own line."""
+
+    slug: str
+    id: int
+    created: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +91,8 @@ class Ids:
         self._highest = 0
         self._numbers: Mapping[str, int] = {}  # of the live paths; another object when the file has changed
         self._conflicts: tuple[IdConflict, ...] | None = None  # made when first asked for
+        self._slugs: dict[tuple[int, str], str] = {}  # by identity, in the order in which they were fixed
+        self._skills: Mapping[int, str] = {}  # the same by number; another object when one of them has changed
 
     def find_stamp(self) -> str:
         """Return what is another when the file has changed, without reading it; "" while there is none."""
@@ -179,6 +195,22 @@ class Ids:
         self._append(lines)
         return tuple(Renumbered(line.path, c.id, line.id) for line, c in zip(lines, conflicts, strict=True))
 
+    @_one_at_a_time
+    def skills(self) -> Mapping[int, str]:
+        """Return the slugs that were fixed, by the number that the note has now, first fixed first."""
+        self._refresh()
+        known = ((self._latest[key].path, slug) for key, slug in self._slugs.items() if key in self._latest)
+        slugs = {self._by_path[path].id: slug for path, slug in known}
+        if list(slugs.items()) != list(self._skills.items()):
+            self._skills = slugs
+        return self._skills
+
+    @_one_at_a_time
+    def fix_skills(self, slugs: Sequence[tuple[str, str]]) -> None:
+        """Record slugs, as (path, slug), of notes that have a number; others are left for another time."""
+        lines = [(self._line_at(path), slug) for path, slug in slugs]
+        self._append_bytes([render_skill_line(SkillLine(s, n.id, n.created)) for n, s in lines if n is not None])
+
     def _line_at(self, path: str) -> IdLine | None:
         self._refresh()
         return self._live(path)
@@ -194,9 +226,12 @@ class Ids:
         return sorted(lines, key=lambda line: (line.created, line.path))
 
     def _append(self, lines: Sequence[IdLine]) -> None:
+        self._append_bytes([render_id_line(line) for line in lines])
+
+    def _append_bytes(self, lines: Sequence[bytes]) -> None:
         if lines:
             try:
-                append_lines(self.file, b"".join(map(render_id_line, lines)))
+                append_lines(self.file, b"".join(lines))
             except OSError as error:
                 raise os_error_as_memex(error, ".memex/ids.tsv") from error
             self._refresh()
@@ -236,7 +271,7 @@ class Ids:
 
     def _load(self, data: bytes) -> None:
         self._latest, self._by_path, self._highest, self.notices = {}, {}, 0, ()
-        self._given, self._shared, self._numbers = set(), set(), {}
+        self._given, self._shared, self._numbers, self._slugs = set(), set(), {}, {}
         self._add(data)
 
     def _add(self, data: bytes) -> None:
@@ -244,6 +279,10 @@ class Ids:
         notices, touched = list(self.notices), set[str]()
         for raw in data.split(b"\n"):
             if not raw.strip():
+                continue
+            skill = parse_skill_line(raw)
+            if skill is not None:
+                self._slugs[skill.id, skill.created] = skill.slug
                 continue
             line = parse_id_line(raw)
             if line is None:
@@ -281,6 +320,23 @@ def parse_id_line(raw: bytes) -> IdLine | None:
         return IdLine(number, unescape_field(path), content, created) if number else None
     except ValueError:
         return None
+
+
+def render_skill_line(line: SkillLine) -> bytes:
+    """Return the line with its line feed."""
+    return f"{_SKILL}\t{line.slug}\t{line.id}\t{line.created}\n".encode()
+
+
+def parse_skill_line(raw: bytes) -> SkillLine | None:
+    """Return the line's values, or None when it is not one."""
+    if not raw.startswith(_SKILL_START):
+        return None
+    try:
+        _, slug, digits, created = raw.rstrip(b"\r").decode("utf-8").split("\t")
+    except ValueError:
+        return None
+    number = parse_number(digits)
+    return SkillLine(slug, number, created) if number and slug else None
 
 
 def escape_field(text: str) -> str:
