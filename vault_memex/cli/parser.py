@@ -30,6 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_review(commands)
     _add_flag(commands)
     _add_undo(commands)
+    _add_duplicates(commands)
     _add_trash(commands)
     _add_connections(commands)
     _add_token(commands)
@@ -287,6 +288,24 @@ def _add_undo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command.add_argument("number", nargs="?", type=int, help="take this change back, whole; without it: list")
     command.add_argument("--list", action="store_true", help="list only")
     command.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="changes to list (default: 20)")
+    _add_json(command)
+
+
+def _add_duplicates(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "duplicates", "List pairs of notes that say nearly the same, nearest first.")
+    command.add_argument("refs", nargs="*", metavar="NOTE", help="two notes that are two, with --distinct")
+    command.add_argument(
+        "--distinct", default="", metavar="WHY", help="do not list these two until the text of one changes"
+    )
+    command.add_argument(
+        "--max-distance",
+        type=float,
+        metavar="D",
+        help="cosine distance; default: that of duplicates in this vault",
+    )
+    command.add_argument("--pending", action="store_true", help="also notes that wait for approval")
+    command.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="pairs to show (default: 20)")
+    command.add_argument("--offset", type=int, default=0, metavar="N", help="pairs to skip")
     _add_json(command)
 
 
