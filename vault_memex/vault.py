@@ -42,6 +42,7 @@ from vault_memex.services.merging import Merging
 from vault_memex.services.names import Names
 from vault_memex.services.nearby import Nearby
 from vault_memex.services.numbering import Numbering
+from vault_memex.services.outside import Outside
 from vault_memex.services.reading import Reading
 from vault_memex.services.recall import Recall
 from vault_memex.services.relinking import Relinker
@@ -181,13 +182,14 @@ class Vault(Foreground):
         self.vocabulary = Vocabulary(self.settled)
         self._add_rules(clock)
         self.history = History(
-            journal=self.transactor.stores.journal,
-            git=git,
+            stores=self.transactor.stores,
+            outside=Outside(git, self.transactor.stores.ids),
             reading=self.reading,
+            trash=self.trash,
             snapshot=self.snapshot,
             clock=clock,
-            versions=self.transactor.stores.versions,
             scope=self.scope,
+            role=self.config.role,
         )
         self.status = Status(
             name=self.root.name,

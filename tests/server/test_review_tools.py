@@ -87,6 +87,23 @@ async def test_a_deletion_and_a_merge_are_proposed_and_say_where_links_would_lea
     assert before.items() <= {path: path.read_bytes() for path in sample.rglob("*.md")}.items()
 
 
+async def test_changes_are_chosen_by_kind_and_the_history_of_tidying_is_for_curators(call: Call) -> None:
+    await call("save", title="A thought", body="About glazes.", layer="state")
+    await call("edit", ref=CLAY, summary="The body we use.", comment="shorter")
+
+    submitted = await call("changes", kind="submitted")
+    refused = [
+        await call("changes", kind="moved"),
+        await call("changes", scope="curation"),
+        await call("changes", precedent_only=True),
+    ]
+
+    assert [("submitted", CLAY)] == [(row["kind"], row["path"]) for row in submitted.structured_content["rows"]]
+    assert ["INVALID_ARGUMENT", "ROLE_REQUIRED", "ROLE_REQUIRED"] == [
+        text_of(one).partition(":")[0] for one in refused
+    ]
+
+
 async def test_no_tool_decides_on_a_proposal(client: Client) -> None:
     tools = find_callable("curator")
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from vault_memex.core.filters import parse_filters
 from vault_memex.errors import InvalidArgument
+from vault_memex.memory.journal_kinds import KINDS
 from vault_memex.memory.knowledge import ENTITY_TYPE
 from vault_memex.server.render import (
     render_changes,
@@ -124,7 +125,15 @@ class ChangesArguments(Arguments):
 
     since: str = Field("", description="Moment or date, inclusive; default the last 7 days.")
     until: str = Field("", description="Exclusive.")
-    ref: str = Field("", description="Only this note.")
+    ref: str = Field("", description="Only this note, a deleted one too.")
+    kind: Literal["", *KINDS] = Field("", description="Only this.")  # type: ignore[valid-type]
+    scope: Literal["", "curation"] = Field(
+        "",
+        description="curation: the history of tidying, from the beginning; with ref all of that note. For curators.",
+    )
+    precedent_only: bool = Field(
+        False, description="Only decisions of the person that hold for like cases. For curators."
+    )
     limit: int = Field(50, description="Rows, 1-200.")
     offset: int = Field(0, ge=0)
 
@@ -192,7 +201,8 @@ def _vocabulary(vault: Vault, a: VocabularyArguments) -> Answer:
 
 
 def _changes(vault: Vault, a: ChangesArguments) -> Answer:
-    answer = vault.history.find_changes(ChangesRequest(a.since, a.until, a.ref, a.limit, a.offset))
+    request = ChangesRequest(a.since, a.until, a.ref, a.limit, a.offset, a.scope, a.kind, a.precedent_only)
+    answer = vault.history.find_changes(request)
     return Answer(render_changes(answer), answer)
 
 
@@ -247,8 +257,9 @@ CHANGES = ToolSpec(
     name="changes",
     title="What changed lately",
     description=(
-        "What changed in the vault and by whom, newest first: writes through this server and edits made outside. "
-        "Use `search` with updated_after to find notes by content instead."
+        "What changed in the vault and by whom, newest first: writes through this server, edits made outside, and what "
+        "the person decided. What waits is not here: see `status`. Use `search` with updated_after to find notes by "
+        "content instead."
     ),
     arguments=ChangesArguments,
     run=_changes,

@@ -284,6 +284,11 @@ def render_changes(answer: ChangesAnswer) -> str:
         note = f"{row.path}{_tag(row.note_id)}{came}"
         said = f": {row.title}" if row.title else ""
         lines.append(f"{row.at} {row.kind} {note} by {row.actor}{said}")
+        if row.reason:
+            lines.append(f"  {'precedent' if row.precedent else 'reason'}: {cut(row.reason, LONGEST_NOTICE)}")
+        if row.text:
+            lines.append(f"  text: {cut(' '.join(row.text.split()), LONGEST_FLAG)}")
+        lines += [f"  not as claimed: {cut(mismatch, LONGEST_NOTICE)}" for mismatch in row.mismatches]
         if row.before:
             lines.append(f"  before it: {row.before}")
     lines += answer.notes

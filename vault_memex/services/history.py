@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from vault_memex.core.dates import parse_date
-from vault_memex.core.snapshot import Snapshot
+from vault_memex.core.snapshot import NoteRecord, Snapshot
+from vault_memex.core.text import parse_number
+from vault_memex.errors import InvalidArgument, NotFound
+from vault_memex.memory.connections import parse_connections
+from vault_memex.memory.journal_kinds import (
+    CHANGE_KINDS,
+    CURATION_KINDS,
+    IMPORTED,
+    KINDS,
+    TIDYING_KINDS,
+    find_shown_kind,
+)
+from vault_memex.memory.policy import check_curator
+from vault_memex.memory.runs import RUN_KINDS
 from vault_memex.memory.scope import Scope
 from vault_memex.services.flashbacks import KIND as FLASHBACK
-from vault_memex.services.reading import Reading
-from vault_memex.store.git import Git
-from vault_memex.store.git_log import find_outside_commits, find_uncommitted
-from vault_memex.store.journal import FileState, Journal, JournalEvent, render_moment
-from vault_memex.store.versions import Versions
+from vault_memex.services.inbox import DETAIL
+from vault_memex.services.outside import Outside, OutsideChange, is_note
+from vault_memex.services.reading import OWNER, Reading
+from vault_memex.services.reversing import find_states
+from vault_memex.services.runs import read_runs
+from vault_memex.store.journal import FileState, JournalEvent, render_moment
+from vault_memex.store.transaction import Stores
+from vault_memex.store.trash import Trash
 
 DEFAULT_DAYS = 7
 MOST_ROWS = 200
 NO_GIT = "Edits made outside are not listed: they are read from git, and the vault is no git work tree."
+_BEGINNING = datetime.fromtimestamp(0, UTC)
+_ANOTHER = "\0"  # no path: what had the name before was another note
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +48,9 @@ class ChangesRequest:
     ref: str = ""
     limit: int = 50
     offset: int = 0
+    scope: str = ""  # curation: the history of tidying, from the beginning
+    kind: str = ""
+    precedent_only: bool = False  # the person's decisions that hold for like cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +58,18 @@ class ChangeRow:
     """One thing that happened to one note."""
 
     at: str
-    kind: str  # added, changed, renamed, deleted, restored, ..., edited_outside
+    kind: str  # one of memory.journal_kinds.KINDS
     path: str
     actor: str
     title: str = ""
     note_id: int | None = None
     from_path: str | None = None
-    reason: str = ""
+    reason: str = ""  # of a decision: the person's comment
     event: int | None = None  # number in the journal
+    proposal: int | None = None  # that was filed or decided
+    precedent: bool = False  # the comment holds for like cases
+    text: str = ""  # of a run record
+    mismatches: tuple[str, ...] = ()  # of a run summary with the journal
     commit: str | None = None  # of an edit made outside
     uncommitted: bool = False
     before: str | None = None  # file of the vault with the text before this change, where git keeps none
@@ -62,108 +87,206 @@ class ChangesAnswer:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A row, and which notes it is about besides the one it names: by paths of that time, and by numbers."""
+
+    row: ChangeRow
+    paths: frozenset[str] = frozenset()
+    numbers: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The note that is asked about, as it is now or was last."""
+
+    path: str
+    number: int | None
+
+
 class History:
-    """Reads journal and git."""
+    """Reads journal and git, for one connection."""
 
     def __init__(
         self,
         *,
-        journal: Journal,
-        git: Git,
+        stores: Stores,
+        outside: Outside,
         reading: Reading,
+        trash: Trash,
         snapshot: Callable[[], Snapshot],
         clock: Callable[[], datetime],
-        versions: Versions | None,
         scope: Scope,
+        role: str,
     ) -> None:
         self._scope = scope
-        self._versions = versions
-        self._journal = journal
-        self._git = git
+        self._role = role
+        self._files = stores.files
+        self._versions = stores.versions
+        self._journal = stores.journal
+        self._outside = outside
         self._reading = reading
+        self._trash = trash
         self._snapshot = snapshot
         self._clock = clock
 
     def find_changes(self, request: ChangesRequest) -> ChangesAnswer:
-        """Return changes since a moment (default: the last seven days), of all notes or of one."""
-        since = _moment("since", request.since) or self._clock() - timedelta(days=DEFAULT_DAYS)
+        """Return changes of all notes or of one, wherever it was then: of the last seven days unless told otherwise.
+
+        The history of tidying and run records are for curators. Raises InvalidArgument for a kind that there is not.
+        """
+        tidying = request.scope == "curation" or request.precedent_only
+        self._check(request, tidying=tidying)
+        week = self._clock() - timedelta(days=DEFAULT_DAYS)
+        since = _moment("since", request.since) or (_BEGINNING if tidying else week)
         until = _moment("until", request.until)
-        path = self._reading.find_note(request.ref)[0].path if request.ref else None
-        rows = [*self._journalled(since, until), *self._outside(since, until)]
-        if path is not None:
-            rows = [row for row in rows if path in (row.path, row.from_path)]
-        rows.sort(key=lambda r: (r.at, r.event or 0), reverse=True)
+        wanted = self._find_wanted(request.ref) if request.ref else None
+        told = [*self._find_journalled(since), *self._find_outside(since)]
+        told.sort(key=lambda one: (one.row.at, one.row.event or 0), reverse=True)
+        last = render_moment(until) if until else "9"
+        found = (row for row in self._trace(told, wanted) if row.at < last)
+        rows = self._choose(found, request, tidying=tidying)
         limit = max(1, min(request.limit, MOST_ROWS))
         page = tuple(rows[request.offset : request.offset + limit])
         notes = [f"limit set to {limit} (1-{MOST_ROWS})"] if limit != request.limit else []
-        if self._git.mode() == "off":
+        if not self._outside.is_seen:
             notes.append(NO_GIT)
         return ChangesAnswer(render_moment(since), len(rows), len(page), request.offset, page, tuple(notes))
 
-    def _journalled(self, since: datetime, until: datetime | None) -> Iterator[ChangeRow]:
+    def _check(self, request: ChangesRequest, *, tidying: bool) -> None:
+        if request.kind and request.kind not in KINDS:
+            raise InvalidArgument("kind", f"kind = {request.kind!r} is none. There are: {', '.join(KINDS)}.")
+        if tidying or request.kind in CURATION_KINDS:
+            check_curator(self._role, "The history of tidying")
+
+    def _choose(self, rows: Iterable[ChangeRow], request: ChangesRequest, *, tidying: bool) -> list[ChangeRow]:
+        if request.precedent_only:
+            rows = (row for row in rows if row.precedent)
+        if request.kind:
+            return [row for row in rows if row.kind == request.kind]
+        if not tidying:
+            return [row for row in rows if row.kind in CHANGE_KINDS]
+        if request.ref:
+            return list(rows)  # everything, by anyone
+        curators = self._find_curators()
+        return [row for row in rows if row.kind in TIDYING_KINDS or row.actor in curators]
+
+    def _find_curators(self) -> set[str]:
+        """Return the connections that are curators, or were when they wrote down what they did."""
+        listed = parse_connections(self._files.read_connections()).values()
+        return {one.name for one in listed if one.role == "curator"} | {run.by for run in read_runs(self._journal)}
+
+    # -- which note
+
+    def _find_wanted(self, ref: str) -> _Wanted:
+        """Return the note of a ref, a deleted one too."""
+        try:
+            note = self._reading.find_note(ref)[0]
+        except NotFound:
+            key = parse_number(ref.strip().removeprefix("#")) or ref.strip()
+            for stone in reversed(self._trash.find_tombstones()):
+                if key in (stone.id, stone.path, stone.title) and self._scope.holds(stone.path):
+                    return _Wanted(stone.path, stone.id)
+            raise
+        return _Wanted(note.path, note.note_id)
+
+    def _trace(self, told: Iterable[_Told], wanted: _Wanted | None) -> Iterator[ChangeRow]:
+        """Yield the rows of what is told, newest first, with numbers; of one note alone if one is wanted."""
+        notes = self._snapshot().notes
+        now_at: dict[str, str] = {}  # a path of that time -> the note's path now
+        for one in told:
+            row = one.row
+            path = now_at.get(row.path, row.path)
+            number = row.note_id if row.note_id is not None else _number_at(notes, path)
+            others = {now_at.get(other, other) for other in one.paths}
+            if wanted is None or _is_about(wanted, path, number, others, one.numbers):
+                yield replace(row, note_id=number)
+            if row.from_path is not None:
+                now_at[row.from_path] = path
+            if row.from_path is not None or row.kind == "added":
+                now_at[row.path] = _ANOTHER
+
+    # -- the two streams
+
+    def _find_journalled(self, since: datetime) -> Iterator[_Told]:
         kept: dict[int, tuple[int, ...]] = {}
-        for event in self._journal.read(since, until):
-            if event.kind == FLASHBACK:  # two notes that came up together; neither changed
+        for event in self._journal.read(since):
+            kind = _find_kind(event)
+            if kind is None or not (self._scope.is_whole or self._scope.holds(event.path)):
                 continue
-            if not self._scope.holds(event.path):
-                continue
-            row, number = _row_of(event), event.note_id
+            row, number = _row_of(event, kind), event.note_id
             if not all(self._scope.holds(path) for path in _find_paths(event)):
-                row = replace(row, from_path=None, title="", reason="")  # they may speak of what lies outside
+                row = replace(row, from_path=None, title="", reason="", text="", mismatches=())
             if self._versions is not None and number is not None:
                 if number not in kept:
                     kept[number] = self._versions.find_events(number)
                 if event.id in kept[number]:
                     row = replace(row, before=f".memex/history/{number}/{event.id}.md")
-            yield row
+            paths = frozenset(_find_paths(event)) - {event.path}
+            yield _Told(row, paths, frozenset(_find_examined(event)))
 
-    def _outside(self, since: datetime, until: datetime | None) -> Iterator[ChangeRow]:
-        if self._git.mode() == "off":
+    def _find_outside(self, since: datetime) -> Iterator[_Told]:
+        if not self._outside.is_seen:
             return
-        numbers = {note.path: note.note_id for note in self._snapshot().notes.values()}
-        for commit in find_outside_commits(self._git, since, until):
-            for file in commit.files:
-                if _is_note(file.path) and self._scope.holds(file.path):
-                    yield ChangeRow(
-                        at=commit.at,
-                        kind=file.kind,
-                        path=file.path,
-                        actor="owner",
-                        title=commit.subject if all(self._scope.holds(one.path) for one in commit.files) else "",
-                        note_id=numbers.get(file.path),
-                        from_path=self._seen(file.from_path),
-                        commit=commit.commit[:12],
-                    )
-        if until is None:
-            yield from self._uncommitted(numbers)
-
-    def _seen(self, path: str | None) -> str | None:
-        return path if path is not None and self._scope.holds(path) else None
-
-    def _uncommitted(self, numbers: dict[str, int | None]) -> Iterator[ChangeRow]:
         notes = self._snapshot().notes
+        for change in self._outside.find_commits(since, notes, self._scope.holds):
+            yield from self._tell(change)
         now = render_moment(self._clock())
-        files = [f for f in find_uncommitted(self._git) if _is_note(f.path) and self._scope.holds(f.path)]
-        left = _find_left(self._journal.read()) if files else {}
-        for file in files:
-            record = notes.get(file.path)
-            if file.path in left and left[file.path] == (record.revision if record else None):
-                continue  # a write of this program whose commit is still to come: the journal tells it
-            yield ChangeRow(
-                at=record.updated if record and len(record.updated) > len("2026-01-01") else now,
-                kind="edited_outside" if file.kind == "changed" else file.kind,
-                path=file.path,
-                actor="owner",
-                note_id=numbers.get(file.path),
-                from_path=self._seen(file.from_path),
-                uncommitted=True,
+        for change in self._outside.find_uncommitted(lambda: _find_left(self._journal.read()), notes, now):
+            yield from self._tell(change)
+
+    def _tell(self, change: OutsideChange) -> Iterator[_Told]:
+        if self._scope.holds(change.path):
+            came = change.from_path
+            yield _Told(
+                ChangeRow(
+                    at=change.at,
+                    kind=change.kind,
+                    path=change.path,
+                    actor=OWNER,
+                    title=change.title,
+                    from_path=came if came is not None and self._scope.holds(came) else None,
+                    commit=change.commit or None,
+                    uncommitted=not change.commit,
+                )
             )
+
+
+def _is_about(wanted: _Wanted, path: str, number: int | None, others: Set[str], numbers: Set[int]) -> bool:
+    if wanted.path in others or wanted.number in numbers:
+        return True
+    if wanted.number is None or number is None:
+        return wanted.path == path
+    return wanted.number == number
+
+
+def _number_at(notes: Mapping[str, NoteRecord], path: str) -> int | None:
+    note = notes.get(path)
+    return note.note_id if note is not None else None
+
+
+def _find_kind(event: JournalEvent) -> str | None:
+    """Return what an event is called; None for what changed no note and decided nothing."""
+    if event.kind == FLASHBACK:  # two notes that came up together; neither changed
+        return None
+    imported = event.details.get(IMPORTED) is True
+    changes_note = is_note(event.path) and bool(find_states(event))
+    return find_shown_kind(event.kind, imported=imported, changes_note=changes_note)
 
 
 def _find_paths(event: JournalEvent) -> Iterator[str]:
     """Yield every path of a note that an event is about."""
     pairs = [(event.path, event.from_path), *((file.path, file.from_path) for file in event.files)]
-    yield from (path for pair in pairs for path in pair if path is not None and _is_note(path))
+    yield from (path for pair in pairs for path in pair if path is not None and is_note(path))
+
+
+def _find_examined(event: JournalEvent) -> Iterator[int]:
+    """Yield the numbers of the notes that a run looked at."""
+    examined = event.details.get("examined") if event.kind in RUN_KINDS else None
+    for one in examined if isinstance(examined, list) else ():
+        number = one.get("note_id") if isinstance(one, Mapping) else None
+        if isinstance(number, int):
+            yield number
 
 
 def _find_left(events: Iterable[JournalEvent]) -> dict[str, str | None]:
@@ -179,10 +302,13 @@ def _find_left(events: Iterable[JournalEvent]) -> dict[str, str | None]:
     return left
 
 
-def _row_of(event: JournalEvent) -> ChangeRow:
+def _row_of(event: JournalEvent, kind: str) -> ChangeRow:
+    details = event.details
+    proposal = details.get(DETAIL)
+    mismatches = details.get("mismatches") if kind in RUN_KINDS else None
     return ChangeRow(
         at=event.at,
-        kind=event.kind,
+        kind=kind,
         path=event.path,
         actor=event.actor,
         title=event.title,
@@ -190,11 +316,11 @@ def _row_of(event: JournalEvent) -> ChangeRow:
         from_path=event.from_path,
         reason=event.reason,
         event=event.id,
+        proposal=proposal if isinstance(proposal, int) else None,
+        precedent=details.get("precedent") is True,
+        text=str(details.get("text", "")) if kind in RUN_KINDS else "",
+        mismatches=tuple(map(str, mismatches)) if isinstance(mismatches, list) else (),
     )
-
-
-def _is_note(path: str) -> bool:
-    return path.casefold().endswith(".md") and not path.startswith((".", "_memex/"))
 
 
 def _moment(argument: str, text: str) -> datetime | None:

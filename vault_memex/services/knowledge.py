@@ -17,6 +17,7 @@ from vault_memex.core.revision import revision_of
 from vault_memex.core.snapshot import Snapshot
 from vault_memex.core.text import render_line, stem_of
 from vault_memex.errors import IndexUnusable, MemexError
+from vault_memex.memory.journal_kinds import IMPORTED
 from vault_memex.memory.knowledge import ENTITY_TYPE, LOOSE, LOOSE_VALUE
 from vault_memex.memory.knowledge_edit import has_prose, plan_no_entity, render_body
 from vault_memex.memory.knowledge_graph import Graph, without_ended
@@ -218,7 +219,9 @@ class Knowledge:
             self.view.follow()
             planner = Planner(self.view, Draft(self._files, self.view, self._config.role), edit, self._config.role)
             planned, done = self._plan(planner)
-            return planned
+            if planned is None or not edit.imported:
+                return planned
+            return replace(planned, details={**planned.details, IMPORTED: True})
 
         applied = self._editing.write(plan)
         return done if applied is None else _with_commit(done, applied)

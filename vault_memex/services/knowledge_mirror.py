@@ -32,13 +32,13 @@ def find_missing(graph: Graph, wanted: Graph) -> Iterator[GraphEdit]:
     known = {entity.name: set(entity.texts) for entity in graph.entities}
     new = [entity for entity in wanted.entities if entity.name not in known]
     for part in _parts(new):
-        yield GraphEdit(entities=part, keep_repeats=True)
+        yield GraphEdit(entities=part, keep_repeats=True, imported=True)
     more = [observed for entity in wanted.entities if (observed := _find_more(known, entity)) is not None]
     for added in _parts(more):
-        yield GraphEdit(observations=added)
+        yield GraphEdit(observations=added, imported=True)
     triples = {relation.triple for relation in graph.relations}
     for related in _parts([relation for relation in wanted.relations if relation.triple not in triples]):
-        yield GraphEdit(relations=related, allow_dangling=True)
+        yield GraphEdit(relations=related, allow_dangling=True, imported=True)
 
 
 def _find_more(known: dict[str, set[str]], entity: Entity) -> Observed | None:

@@ -31,6 +31,7 @@ class GraphEdit:
     delete_entities: tuple[str, ...] = ()
     allow_dangling: bool = False  # relations of names that are no entities
     keep_repeats: bool = False  # equal texts within one list are all written
+    imported: bool = False  # they come from a file; the journal says so
 
 
 @dataclass(frozen=True, slots=True)

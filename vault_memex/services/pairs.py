@@ -12,6 +12,7 @@ from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import render_line
 from vault_memex.errors import InvalidArgument, MemexError
 from vault_memex.memory.inferences import body_hash
+from vault_memex.memory.journal_kinds import PAIR_REJECTED
 from vault_memex.memory.pairs import DETAIL, MOST_PAIRS, JudgedPair, build_pair, parse_pair, render_pair
 from vault_memex.memory.policy import check_curator
 from vault_memex.services.actor import find_actor
@@ -136,8 +137,8 @@ class Pairs:
                 JournalEvent(
                     id=0,
                     at="",
-                    kind="pair_rejected",
-                    op="pair_rejected",
+                    kind=PAIR_REJECTED,
+                    op=PAIR_REJECTED,
                     path=one.path,
                     title=render_line(f"{one.title} is no duplicate")[
                         :120

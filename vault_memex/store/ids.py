@@ -126,6 +126,12 @@ class Ids:
         return self._highest
 
     @_one_at_a_time
+    def find_all_paths(self) -> dict[str, int]:
+        """Return every path that has or had a number, with the last one."""
+        self._refresh()
+        return {path: line.id for path, line in self._by_path.items()}
+
+    @_one_at_a_time
     def find_former(self, name: str) -> tuple[int, ...]:
         """Return the numbers of all notes that ever had this path or file name, lowest first."""
         self._refresh()
