@@ -46,6 +46,7 @@ from vault_memex.services.outside import Outside
 from vault_memex.services.reading import Reading
 from vault_memex.services.recall import Recall
 from vault_memex.services.relinking import Relinker
+from vault_memex.services.retired_tags import RetiredTags
 from vault_memex.services.retrieval import Retrieval
 from vault_memex.services.review import Review
 from vault_memex.services.review_watch import ReviewWatch
@@ -137,6 +138,7 @@ class Vault(Foreground):
     def _add_services(self) -> None:
         """Make the services of one connection from what is shared; see `session.py`."""
         self.flag_files = FlagFiles(self.files)
+        self.retired_tags = RetiredTags(self.files, self.scope)
         self._add_reads(self.clock)
         self._add_insights(self.clock)
         self.names = Names()
@@ -179,7 +181,7 @@ class Vault(Foreground):
             count_all=None if self.scope.is_whole else self.whole.catalogue.count_notes,
         )
         self.recall = Recall(retrieval=self.retrieval, files=files, catalogue=self.catalogue)
-        self.vocabulary = Vocabulary(self.settled)
+        self.vocabulary = Vocabulary(self.settled, self.retired_tags.find)
         self._add_rules(clock)
         self.history = History(
             stores=self.transactor.stores,
@@ -272,12 +274,11 @@ class Vault(Foreground):
         )
 
     def _add_writes(self, clock: Callable[[], datetime]) -> None:
-        files = self.files
         duplicate_distance, warnings = parse_duplicate_distance(os.environ)
         _warn(warnings)
         self.editing = Editing(
             config=self.config,
-            files=files,
+            files=self.files,
             transactor=self.transactor,
             indexer=self.indexer,
             catalogue=self.catalogue,
@@ -286,7 +287,7 @@ class Vault(Foreground):
             relinker=Relinker(self.whole.files, self.whole.catalogue, self.whole.snapshot, self.scope),
             trash=self.trash,
             duplicates=Duplicates(
-                files=files,
+                files=self.files,
                 nearby=self.nearby,
                 thresholds=self.thresholds,
                 snapshot=self.snapshot,
@@ -299,6 +300,7 @@ class Vault(Foreground):
                 flashbacks=self.flashbacks,
                 thresholds=self.thresholds,
                 signals=self.signals,
+                retired=self.retired_tags,
                 role=self.config.role,
             ),
             filing=self.filing,
@@ -308,7 +310,7 @@ class Vault(Foreground):
         )
         self.knowledge = open_knowledge(
             config=self.config,
-            files=files,
+            files=self.files,
             catalogue=self.catalogue,
             transactor=self.transactor,
             editing=self.editing,

@@ -32,6 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_undo(commands)
     _add_duplicates(commands)
     _add_trash(commands)
+    _add_tags(commands)
     _add_connections(commands)
     _add_token(commands)
     _add_status(commands)
@@ -322,6 +323,23 @@ def _add_trash(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument("--to", default="", metavar="PATH", help="with restore: another place than where it was")
     command.add_argument("--old", action="store_true", help="with purge: all that were deleted over 30 days ago")
     command.add_argument("--yes", action="store_true", help="with purge: do not ask")
+    _add_json(command)
+
+
+def _add_tags(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "tags", "List the tags, take one out of use, or merge it into another.")
+    command.add_argument(
+        "action",
+        nargs="?",
+        choices=("list", "retire", "merge", "restore"),
+        default="list",
+        help="list (default), retire: out of all notes and of use, merge: another in its place, restore: in use again",
+    )
+    command.add_argument("tag", nargs="?", default="", help="without #")
+    command.add_argument("into", nargs="?", default="", help="with merge: the tag to write instead")
+    command.add_argument(
+        "--reason", default="", metavar="TEXT", help="for the list of retired tags and the journal"
+    )
     _add_json(command)
 
 

@@ -264,6 +264,11 @@ def render_vocabulary(answer: VocabularyAnswer) -> str:
     if answer.tags:
         lines.append("tags: " + ", ".join(f"{cut(t.name, LONGEST_NAME)} {t.notes}" for t in answer.tags))
     lines += [f"system tag {t.name} (in {t.notes}): {t.meaning}" for t in answer.system_tags]
+    retired = [
+        f"{cut(t.name, LONGEST_NAME)}{f' (write {t.instead})' if t.instead else ''}" for t in answer.retired_tags
+    ]
+    if retired:
+        lines.append(f"retired tags, not to be used: {render_names(retired)}")
     if answer.folders:
         lines.append("folders: " + ", ".join(f"{f.path} {f.notes}" for f in answer.folders))
     for p in answer.properties:

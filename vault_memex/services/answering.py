@@ -17,6 +17,7 @@ from vault_memex.services.names import Names
 from vault_memex.services.nearby import Near
 from vault_memex.services.reading import find_sources
 from vault_memex.services.requests import SignalHint, WriteAnswer, WriteHints
+from vault_memex.services.retired_tags import RetiredTags
 from vault_memex.services.signals import Signals
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.transaction import Applied
@@ -36,6 +37,7 @@ class Answering:
         flashbacks: Flashbacks,
         thresholds: Callable[[], Thresholds],
         signals: Signals,
+        retired: RetiredTags,
         role: str,
     ) -> None:
         self._catalogue = catalogue
@@ -44,6 +46,7 @@ class Answering:
         self._flashbacks = flashbacks
         self._thresholds = thresholds
         self._signals = signals
+        self._retired = retired
         self._role = role
 
     def describe(
@@ -109,7 +112,7 @@ class Answering:
             flashbacks=self._flashbacks.find(note, near),
             hints=self._find_hints(snapshot, note, text, near, told=told),
             signal_hint=self._find_signal_hint(note, near),
-            notes=(*answer.notes, *self._find_remarks(snapshot, note), *remark),
+            notes=(*answer.notes, *self._find_remarks(snapshot, note), *self._retired.warn(note.tags), *remark),
         )
 
     def _find_remarks(self, snapshot: Snapshot, note: NoteRecord) -> Iterator[str]:
@@ -123,11 +126,14 @@ class Answering:
         if note.layer == "rule" and self._role != "owner":
             yield "Proposed: no assistant follows it until the person approves it with `vault-memex rules approve`."
 
-    def advise_on_edit(self, answer: WriteAnswer, before: str, after: str) -> WriteAnswer:
-        """Return the answer to an edit with hints about what is new in the text.
+    def advise_on_edit(
+        self, answer: WriteAnswer, before: str, after: str, tags: Collection[str] = ()
+    ) -> WriteAnswer:
+        """Return the answer to an edit, done or proposed, with hints about what is new in the text, and in its tags.
 
         Meaning is not asked: what an edit brought in has no vector yet, and an edit waits for no model.
         """
+        answer = replace(answer, notes=(*answer.notes, *self._retired.warn(tags)))
         snapshot = self._snapshot()
         note = snapshot.notes.get(answer.path)
         if note is None or before == after:

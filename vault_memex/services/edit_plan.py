@@ -146,6 +146,12 @@ def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return merge_tags(kept)
 
 
+def find_tags(request: EditRequest) -> tuple[str, ...]:
+    """Return the tags that an edit brings, in its list and in its texts."""
+    texts = [text for text in (request.body, *(op.text for op in request.patch)) if text and "#" in text]
+    return merge_tags(request.tags or (), *(parse_note(text).tags for text in texts))
+
+
 def check_span(valid_from: str, valid_until: str) -> None:
     """Refuse what is no date, and an end before the beginning."""
     start = parse_date(valid_from, "valid_from").start if valid_from else None

@@ -42,6 +42,7 @@ from vault_memex.services.edit_plan import (
     build_properties,
     check_edit_request,
     check_save_request,
+    find_tags,
     is_report,
     plan_text,
     render_body,
@@ -167,7 +168,7 @@ class Editing:
             try:
                 with self.hold():
                     answer, before, after = self._edit_once(request)
-                return self.answering.advise_on_edit(answer, before, after)
+                return self.answering.advise_on_edit(answer, before, after, find_tags(request))
             except StaleRevision:
                 if request.if_revision or attempt == RETRIES:
                     raise

@@ -1,4 +1,4 @@
-"""What keeps the notes in order, made of the services of one connection: flags, pairs of notes, run records."""
+"""What keeps the notes in order, made of the services of one connection: flags, pairs of notes, run records, tags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from vault_memex.services.filing import Filing
 from vault_memex.services.flag_files import FlagFiles
 from vault_memex.services.flags import Flags
 from vault_memex.services.pairs import Pairs
+from vault_memex.services.retired_tags import RetiredTags
 from vault_memex.services.runs import Runs
+from vault_memex.services.tags import Tags
 from vault_memex.store.files import VaultFiles
 from vault_memex.store.trash import Trash
 
@@ -26,6 +28,7 @@ class Parts(Protocol):
     config: Config
     files: VaultFiles
     flag_files: FlagFiles
+    retired_tags: RetiredTags
     detecting: Detecting
     editing: Editing
     filing: Filing
@@ -41,6 +44,7 @@ class Upkeep:
     flags: Flags
     pairs: Pairs
     runs: Runs
+    tags: Tags
 
 
 def open_upkeep(parts: Parts) -> Upkeep:
@@ -50,4 +54,5 @@ def open_upkeep(parts: Parts) -> Upkeep:
         Flags(config, parts.flag_files, editing, parts.filing, clock),
         Pairs(config, parts.detecting, editing, parts.filing, parts.files),
         Runs(config, editing, parts.trash, parts.scope, clock),
+        Tags(editing, parts.retired_tags, clock),
     )

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from vault_memex.core.note import RESERVED_PROPERTIES
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import name_key
+from vault_memex.memory.retired_tags import RetiredTag, find_successor
 from vault_memex.memory.system_tags import SYSTEM_TAGS
 
 Kind = Literal["all", "tags", "folders", "properties", "types"]
@@ -28,6 +29,7 @@ class TagRow:
     name: str
     notes: int
     meaning: str = ""  # to the program
+    instead: str = ""  # what to write instead of a retired one
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,15 @@ class VocabularyAnswer:
     properties: tuple[PropertyRow, ...] = ()
     types: tuple[TagRow, ...] = ()
     system_tags: tuple[TagRow, ...] = ()  # that mean something to the program, used or not
+    retired_tags: tuple[TagRow, ...] = ()  # out of use by the person's word
 
 
 class Vocabulary:
     """Counts over the snapshot."""
 
-    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
+    def __init__(self, snapshot: Callable[[], Snapshot], retired: Callable[[], Mapping[str, RetiredTag]]) -> None:
         self._snapshot = snapshot
+        self._retired = retired
 
     def list(self, kind: Kind, *, limit: int, offset: int = 0) -> VocabularyAnswer:
         """Return one kind, paged, or the top of all."""
@@ -88,6 +92,7 @@ class Vocabulary:
                 answer[name] = rows[page]
         if "tags" in total:
             answer["system_tags"] = _find_system_tags(notes)
+            answer["retired_tags"] = _find_retired_tags(notes, self._retired())
         return VocabularyAnswer(total=total, **answer)
 
 
@@ -104,6 +109,13 @@ def count_tags(notes: Iterable[NoteRecord]) -> tuple[TagRow, ...]:
 def _find_system_tags(notes: Iterable[NoteRecord]) -> tuple[TagRow, ...]:
     counts = Counter(name_key(tag) for note in notes for tag in note.tags)
     return tuple(TagRow(name, counts[name], meaning) for name, meaning in SYSTEM_TAGS.items())
+
+
+def _find_retired_tags(notes: Iterable[NoteRecord], retired: Mapping[str, RetiredTag]) -> tuple[TagRow, ...]:
+    counts = Counter(name_key(tag) for note in notes for tag in note.tags)
+    return tuple(
+        TagRow(tag.name, counts[key], instead=find_successor(retired, key)) for key, tag in retired.items()
+    )
 
 
 def count_types(notes: Iterable[NoteRecord]) -> tuple[TagRow, ...]:
