@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from vault_memex.core.snapshot import Snapshot
 from vault_memex.index.background import Background
 from vault_memex.index.indexer import Indexer, PathReport, Progress, ScanReport
 from vault_memex.index.meaning import Meaning
@@ -19,6 +20,9 @@ from vault_memex.store.files import VaultFiles
 from vault_memex.store.journal import render_moment
 from vault_memex.store.setup_commit import commit_setup
 from vault_memex.store.transaction import Transactor
+
+WHOLE_PASS_SECONDS = 5.0  # what judges the vault as a whole waits this long for the first pass
+FIRST_PASS_SECONDS = 1.5  # an answer waits this long for an index that does not exist yet
 
 
 class Foreground:
@@ -36,6 +40,35 @@ class Foreground:
     background: Background
     editing: Editing
     _closed: bool
+    _loading: threading.Lock
+    _loaded: Snapshot | None
+
+    def snapshot(self) -> Snapshot:
+        """Return the vault's metadata as it is now; cheap when nothing changed."""
+        with self._loading:
+            self._loaded = self.catalogue.load_snapshot(self._loaded)
+            return self._loaded
+
+    def settled(self) -> Snapshot:
+        """Return the snapshot to answer from: before a first pass has found any note, wait a moment for it."""
+        snapshot = self.snapshot()
+        if snapshot.notes:
+            return snapshot
+        if self.background.find_remark() is not None:
+            self.background.wait_scanned(FIRST_PASS_SECONDS)
+        return self.snapshot()
+
+    def look(self) -> tuple[Snapshot, str | None]:
+        """Return the snapshot to answer from, and what was to be said of the index just before it was taken."""
+        self.settled()
+        remark = self.background.find_remark()
+        return self.snapshot(), remark
+
+    def _wait_indexed(self) -> str | None:
+        """Return what is to be said of the index, after waiting some seconds for a pass that is under way."""
+        if self.background.find_remark() is not None:
+            self.background.wait_scanned(WHOLE_PASS_SECONDS)
+        return self.background.find_remark()
 
     def number_notes(self) -> int:
         """Give a number to each note that has none; return how many lines that took in `.memex/ids.tsv`."""

@@ -28,6 +28,7 @@ class Session(Vault):
         self.catalogue, self.meaning, self.indexer = vault.catalogue, vault.meaning, vault.indexer
         self.transactor, self.trash, self.numbering = vault.transactor, vault.trash, vault.numbering
         self.background, self.distances, self.detecting = vault.background, vault.distances, vault.detecting
+        self.logs = vault.logs
         self._loading = threading.Lock()
         self._loaded = None
         self._closed = False

@@ -41,6 +41,7 @@ from vault_memex.services.knowledge import open_knowledge
 from vault_memex.services.merging import Merging
 from vault_memex.services.names import Names
 from vault_memex.services.nearby import Nearby
+from vault_memex.services.note_logs import NoteLogs
 from vault_memex.services.numbering import Numbering
 from vault_memex.services.outside import Outside
 from vault_memex.services.reading import Reading
@@ -70,9 +71,6 @@ from vault_memex.store.opening import open_transactor
 from vault_memex.store.trash import Trash
 
 log = logging.getLogger(__name__)
-
-WHOLE_PASS_SECONDS = 5.0  # what judges the vault as a whole waits this long for the first pass
-FIRST_PASS_SECONDS = 1.5  # an answer waits this long for an index that does not exist yet
 
 
 def open_vault(
@@ -132,6 +130,7 @@ class Vault(Foreground):
             notices=(place.remark,) if place.remark else (),
         )
         self.distances = Distances(config, self.catalogue, self.meaning, self.snapshot)
+        self.logs = NoteLogs(self.transactor.stores.journal, self.transactor.stores.ids.number_of)
         self._add_services()
         self.watch = ReviewWatch(self.review, self.background.wait_scanned)
 
@@ -323,33 +322,6 @@ class Vault(Foreground):
         self.trashing = Trashing(
             config=self.config, trash=self.trash, editing=self.editing, numbering=self.numbering, clock=clock
         )
-
-    def snapshot(self) -> Snapshot:
-        """Return the vault's metadata as it is now; cheap when nothing changed."""
-        with self._loading:
-            self._loaded = self.catalogue.load_snapshot(self._loaded)
-            return self._loaded
-
-    def settled(self) -> Snapshot:
-        """Return the snapshot to answer from: before a first pass has found any note, wait a moment for it."""
-        snapshot = self.snapshot()
-        if snapshot.notes:
-            return snapshot
-        if self.background.find_remark() is not None:
-            self.background.wait_scanned(FIRST_PASS_SECONDS)
-        return self.snapshot()
-
-    def look(self) -> tuple[Snapshot, str | None]:
-        """Return the snapshot to answer from, and what was to be said of the index just before it was taken."""
-        self.settled()
-        remark = self.background.find_remark()
-        return self.snapshot(), remark
-
-    def _wait_indexed(self) -> str | None:
-        """Return what is to be said of the index, after waiting some seconds for a pass that is under way."""
-        if self.background.find_remark() is not None:
-            self.background.wait_scanned(WHOLE_PASS_SECONDS)
-        return self.background.find_remark()
 
     def thresholds(self) -> Thresholds:
         """Return which distances count as near, for this vault and its model."""

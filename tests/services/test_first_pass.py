@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 
 from tests.server.conftest import text_of
-from vault_memex import vault as root
+from vault_memex import foreground as root
 from vault_memex.index.leader import Leadership
 from vault_memex.server.app import build_server
 from vault_memex.server.tools import find_callable, find_tools

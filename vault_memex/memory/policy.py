@@ -105,9 +105,14 @@ def check_role(role: str, *, owner_only: str = "") -> None:
         raise RoleRequired(f"{owner_only} is for the person, on the command line.", role="owner")
 
 
+def is_curator(role: str) -> bool:
+    """Return whether a role may do what curators do."""
+    return role in ("curator", "owner")
+
+
 def check_curator(role: str, what: str) -> None:
     """Refuse what only curators and the person do. `what` begins the sentence."""
-    if role not in ("curator", "owner"):
+    if not is_curator(role):
         raise RoleRequired(
             f"{what} is for connections with the role of a curator, which the person gives.", role="curator"
         )

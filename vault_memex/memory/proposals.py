@@ -21,6 +21,7 @@ KINDS: tuple[str, ...] = get_args(ProposalKind)
 DECISIONS: tuple[str, ...] = get_args(Decision)
 _NEVER_BLOCKING = frozenset(("tags", "edited_by"))
 _NUMBER = re.compile(r"(\d{1,9})-[a-z]+-", re.ASCII)
+_SUBJECT = re.compile(r"\d{1,9}-[a-z]+-(\d{1,18})\.md", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,12 @@ def find_shared_field(mine: Sequence[FieldChange], others: Sequence[FieldChange]
 def find_number(name: str) -> int | None:
     """Return the number that a proposal's file name begins with."""
     found = _NUMBER.match(name)
+    return int(found[1]) if found else None
+
+
+def find_subject(name: str) -> int | None:
+    """Return the number of the note that a proposal is about (0: none), as the name of its file says."""
+    found = _SUBJECT.fullmatch(name)
     return int(found[1]) if found else None
 
 

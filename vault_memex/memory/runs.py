@@ -46,6 +46,8 @@ class Examined:
     checked: str = ""  # for what
     found: str = ""
     worked_on: bool = False  # by the journal, the connection changed it or proposed something about it in the run
+    revision: str = ""  # of the file as it was looked at
+    body: str = ""  # of the text in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +173,10 @@ def parse_run(kind: str, by: str, at: str, details: Mapping[str, Any]) -> RunRec
 
 def _parse_examined(raw: Mapping[str, Any]) -> Examined:
     number = raw.get("note_id")
-    path, title, checked, found = (str(raw.get(name, "")) for name in ("path", "title", "checked", "found"))
-    return Examined(
-        path, title, number if isinstance(number, int) else None, checked, found, raw.get("worked_on") is True
-    )
+    names = ("path", "title", "checked", "found", "revision", "body")
+    path, title, checked, found, revision, body = (str(raw.get(name, "")) for name in names)
+    note_id = number if isinstance(number, int) else None
+    return Examined(path, title, note_id, checked, found, raw.get("worked_on") is True, revision, body)
 
 
 # -- as a file

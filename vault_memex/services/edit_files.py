@@ -5,19 +5,25 @@ from __future__ import annotations
 from typing import get_args
 
 from vault_memex.config import Config
-from vault_memex.core.changes import FileEdit, MoveFile, WriteFile
+from vault_memex.core.changes import Change, FileEdit, MoveFile, WriteFile
+from vault_memex.core.encoding import decode_note
 from vault_memex.core.note import Layer
 from vault_memex.core.property_edit import plan_properties
 from vault_memex.core.revision import revision_of
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.core.text import base_of, folder_of, name_key, stem_of
-from vault_memex.errors import AlreadyExists
+from vault_memex.errors import AlreadyExists, MemexError
+from vault_memex.memory.looks import mark_text
 from vault_memex.memory.policy import Touched, check_edit
 from vault_memex.services.relinking import Relinker
 from vault_memex.services.requests import EditRequest
 from vault_memex.services.save_plan import check_folder
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.names import file_name_for_title, is_named_after
+
+TEXTS = "texts"  # in an event's details
+MOST_DESCRIBED = 20  # files of one change
+RESERVED = ("_memex/", ".memex/")  # the program's own, of which no argument names a path
 
 
 class EditPlanner:
@@ -86,3 +92,26 @@ class EditPlanner:
         if not values and stem_of(move or record.path) != title:
             items["aliases"] = [title]
         return plan_properties(text, values, (), items)
+
+
+def describe_texts(files: VaultFiles, change: Change) -> dict[str, dict[str, list[str]]]:
+    """Return what names the texts of notes before and after a change, by path, as the journal keeps it.
+
+    They tell a change of tags from one of what the note says. Of a change of many files nothing is kept: links of
+    others followed a rename.
+    """
+    if len(change.edits) > MOST_DESCRIBED:
+        return {}
+    texts = {
+        edit.path: [_find_body(files, edit.path), mark_text(decode_note(edit.data).text)]
+        for edit in change.edits
+        if isinstance(edit, WriteFile) and not edit.path.startswith(RESERVED) and edit.path.endswith(".md")
+    }
+    return {TEXTS: texts} if texts else {}
+
+
+def _find_body(files: VaultFiles, path: str) -> str:
+    try:
+        return mark_text(files.read(path).text)
+    except MemexError:  # not there before, or not where the change puts it
+        return ""

@@ -33,10 +33,10 @@ from vault_memex.memory.policy import (
     decide_write,
 )
 from vault_memex.memory.scope import Scope
-from vault_memex.services.actor import find_actor
+from vault_memex.services.actor import describe_role, find_actor
 from vault_memex.services.answering import Answering
 from vault_memex.services.duplicates import Duplicates
-from vault_memex.services.edit_files import EditPlanner
+from vault_memex.services.edit_files import RESERVED, EditPlanner, describe_texts
 from vault_memex.services.edit_plan import (
     MAX_CHANGE_TITLE,
     build_properties,
@@ -62,7 +62,6 @@ from vault_memex.store.transaction import Applied, Transactor
 from vault_memex.store.trash import Trash
 
 RETRIES = 3  # a save by somebody else between our reading and our writing starts the plan anew
-RESERVED = ("_memex/", ".memex/")  # the program's own, of which no argument names a path
 PENDING = "The note waits for the person's approval (review: pending); until then it is no rule, skill or profile."
 MIN_REVISION = 8  # hex digits that name a revision
 
@@ -331,7 +330,12 @@ class Editing:
                 if not path.startswith(RESERVED):
                     self._scope.check(path)
         internal = any(edit.path.startswith(RESERVED[0]) for edit in change.edits)
-        applied = self.transactor.apply(change, internal=internal, details=details)
+        told = {
+            **(details or {}),
+            **describe_role(self.config, change.actor),
+            **describe_texts(self.files, change),
+        }
+        applied = self.transactor.apply(change, internal=internal, details=told)
         moves = [(f.from_path, f.path) for f in applied.files if f.from_path is not None]
         writes = [
             OwnWrite(f.path, f.data, f.signature)

@@ -29,7 +29,7 @@ from vault_memex.memory.proposals import (
     plan_fields,
     plan_fitting,
 )
-from vault_memex.services.actor import find_actor
+from vault_memex.services.actor import describe_role, find_actor
 from vault_memex.services.edit_plan import check_characters, plan_text
 from vault_memex.services.inbox import DETAIL, SUBMITTED, InboxFiles
 from vault_memex.services.requests import EditRequest, WriteAnswer
@@ -206,28 +206,20 @@ class Filing:
         """Write the proposal over the connection's former one."""
         if own is not None and own.decision:
             raise FileBusy(f"The person has just decided on proposal {own.number}. Read the note, then try again.")
-        edits: list[FileEdit] = []
         folded = own is not None and own.kind == proposal.kind
         before = self.inbox.read_file(own) if own is not None else None
         if not folded:
             proposal = replace(proposal, number=self.inbox.next_number())
-        data = render_proposal(proposal).encode("utf-8")
-        edits.append(
-            WriteFile(
-                before.path if folded and before else proposal.file,
-                data,
-                before.revision if folded and before else None,
-            )
-        )
+        target = before if folded else None
+        path, revision = (target.path, target.revision) if target is not None else (proposal.file, None)
+        edits: list[FileEdit] = [WriteFile(path, render_proposal(proposal).encode("utf-8"), revision)]
         if before is not None and own is not None and not folded:
             edits.append(RemoveFile(before.path, before.revision))
         title = render_line(f"Propose {proposal.kind} of {record.title}")[:120]
         change = Change(SUBMITTED, record.path, title, tuple(edits), proposal.by, record.note_id)
-        applied = self._transactor.apply(
-            change,
-            internal=True,
-            details={DETAIL: proposal.number, "kind": proposal.kind, **describe_keeper(proposal)},
-        )
+        details = {DETAIL: proposal.number, "kind": proposal.kind, **describe_keeper(proposal)}
+        details |= describe_role(self._config, proposal.by)
+        applied = self._transactor.apply(change, internal=True, details=details)
         if own is not None and not folded:
             self.record_discards([own], proposal.by, f"superseded by proposal {proposal.number}")
             notes = (*notes, f"Your earlier {own.kind} (proposal {own.number}) is withdrawn for this one.")

@@ -56,13 +56,13 @@ class InboxFiles:
             self._parsed = {path: self._parsed[path] for path in self._parsed.keys() & set(paths)}
         return Inbox(tuple(found[number] for number in sorted(found)), tuple(unreadable))
 
-    def find_merges(self, keeper: int) -> tuple[Proposal, ...]:
-        """Return the merges that wait by which other notes would go into the one with this number."""
+    def find_merges(self, keeper: int | None = None) -> tuple[Proposal, ...]:
+        """Return the merges that wait by which other notes would go into the one with this number, or into any."""
         read = [self._parse(path) for path in self.find_paths() if "-merge-" in base_of(path)]
         return tuple(
             one
             for one in read
-            if isinstance(one, Proposal) and one.into is not None and one.into.note_id == keeper
+            if isinstance(one, Proposal) and one.into is not None and keeper in (None, one.into.note_id)
         )
 
     def find_leaving(self) -> frozenset[int]:

@@ -11,6 +11,7 @@ from vault_memex.core.changes import Change, WriteFile
 from vault_memex.core.dates import parse_date
 from vault_memex.core.text import parse_number, render_line
 from vault_memex.errors import AmbiguousTitle, InvalidArgument, NotFound, UnknownNotes
+from vault_memex.memory.looks import mark_text
 from vault_memex.memory.policy import check_curator
 from vault_memex.memory.runs import (
     RUNS_FOLDER,
@@ -77,8 +78,16 @@ class Runs:
     """Writes run records."""
 
     def __init__(
-        self, config: Config, editing: Editing, trash: Trash, scope: Scope, clock: Callable[[], datetime]
+        self,
+        config: Config,
+        editing: Editing,
+        trash: Trash,
+        scope: Scope,
+        clock: Callable[[], datetime],
+        *,
+        release: Callable[[], None],
     ) -> None:
+        self._release = release  # frees the notes that this connection has in hand
         self._scope = scope
         self._config = config
         self._editing = editing
@@ -116,6 +125,8 @@ class Runs:
                 else (),
             )
             path, event = self._write(record, about)
+        if request.kind == "run_summary":
+            self._release()
         return Recorded(record, path, event, notes)
 
     def _write(self, record: RunRecord, about: Examined | None) -> tuple[str, int]:
@@ -182,7 +193,7 @@ class Runs:
 
     def _find(self, ref: str) -> Examined | None:
         try:
-            record = self._editing.reading.find_note(ref, writing=True)[0]
+            record, file, _ = self._editing.reading.find_note(ref, writing=True)
         except (NotFound, AmbiguousTitle):
             number = parse_number(ref.strip().removeprefix("#"))
             stones = self._trash.find_tombstones() if number is not None else ()
@@ -190,7 +201,8 @@ class Runs:
                 (one for one in reversed(stones) if one.id == number and self._scope.holds(one.path)), None
             )
             return Examined(stone.path, stone.title, stone.id) if stone is not None else None
-        return Examined(record.path, record.title, record.note_id)
+        body = mark_text(file.text)
+        return Examined(record.path, record.title, record.note_id, revision=file.revision, body=body)
 
 
 def read_runs(journal: Journal, seen: Mapping[str, int] | None = None) -> Iterator[RunRecord]:

@@ -95,14 +95,17 @@ class Signals:
     def count_new(self) -> int:
         """Return how many signals wait, as last found; never looks for any."""
         try:
-            reading, _ = self.read()
+            return self.get_table().count_new()
         except MemexError:
             return 0
-        return self._sight.narrow(reading.table).count_new()
+
+    def get_table(self) -> SignalTable:
+        """Return the signals as last found; never looks for any. Raises what a damaged file raises."""
+        return self._sight.narrow(self.read()[0].table)
 
     def get_shown(self, number: int) -> SignalRow:
         """Return a signal as last found; raises NotFound, also for one about notes outside of the scope."""
-        return self._sight.narrow(self.read()[0].table).get_row(number)
+        return self.get_table().get_row(number)
 
     def find(self, *, refresh: bool = True) -> SignalsFound:
         """Return all signals. `refresh` looks for new ones first, which is free while nothing has changed."""

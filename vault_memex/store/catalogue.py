@@ -266,6 +266,11 @@ class Catalogue:
         with self._reading() as db:
             return passages.load_note_hashes(db)
 
+    def find_unembedded_notes(self, model: str) -> frozenset[str]:
+        """Return the notes that have a passage without a vector of the model."""
+        with self._reading() as db:
+            return passages.find_unembedded_notes(db, model)
+
     def find_unembedded(self, model: str, limit: int) -> tuple[PassageRow, ...]:
         """Return passages without a vector of the model, each hash once, of the last changed notes first."""
         with self._reading() as db:

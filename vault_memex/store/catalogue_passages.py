@@ -73,6 +73,16 @@ def find_unembedded(db: sqlite3.Connection, model: str, limit: int) -> tuple[Pas
     return tuple(found.values())
 
 
+def find_unembedded_notes(db: sqlite3.Connection, model: str) -> frozenset[str]:
+    """Return the notes that have a passage without a vector of the model."""
+    rows = db.execute(
+        "SELECT path FROM files WHERE id IN (SELECT note FROM passages WHERE NOT EXISTS"
+        " (SELECT 1 FROM embedded WHERE model = ? AND embedded.hash = passages.hash))",
+        (model,),
+    )
+    return frozenset(path for (path,) in rows)
+
+
 def mark_embedded(db: sqlite3.Connection, model: str, hashes: Iterable[str]) -> None:
     """Note that the vectors of these hashes are stored."""
     rows = [(model, bytes.fromhex(value)) for value in hashes]

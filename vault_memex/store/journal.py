@@ -179,6 +179,10 @@ class Journal:
         mark = f'"kind":{json.dumps(kind)}'.encode()
         return (event for event in self._read_marked(mark, seen) if event.kind == kind)
 
+    def read_after(self, seen: Mapping[str, int]) -> Iterator[JournalEvent]:
+        """Yield all events after the bytes seen in each file, in the same way."""
+        return self._read_marked(b"", seen)
+
     def read_with(self, detail: str, seen: Mapping[str, int]) -> Iterator[JournalEvent]:
         """Yield the events that have a detail of this name, in the same way."""
         return (event for event in self._read_marked(f'"{detail}":'.encode(), seen) if detail in event.details)

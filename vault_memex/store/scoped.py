@@ -203,6 +203,10 @@ class ScopedCatalogue(Catalogue):
         """Return (hash, path) for each note of the scope that has a passage of these hashes."""
         return [row for row in super().find_notes(hashes) if self._holds(row[1])]
 
+    def find_unembedded_notes(self, model: str) -> frozenset[str]:
+        """Return the notes of the scope that have a passage without a vector of the model."""
+        return frozenset(filter(self._holds, super().find_unembedded_notes(model)))
+
     def find_passages(self, path: str) -> tuple[PassageRow, ...]:
         """Return the passages of a note in their order."""
         return super().find_passages(path) if self._holds(path) else ()
