@@ -27,7 +27,7 @@ def read_kinds(root: Path) -> list[str]:
     return [event["kind"] for event in events if event["actor"] == "owner"]
 
 
-def test_the_person_approves_rejects_amends_flags_restores_erases_and_gives_roles(
+def test_the_person_approves_rejects_amends_flags_restores_erases_retires_tags_and_gives_roles(
     run: Run,  # noqa: F811
     sample: Path,
     agent: Vault,
@@ -51,6 +51,7 @@ def test_the_person_approves_rejects_amends_flags_restores_erases_and_gives_role
     agent.editing.retire(RetireRequest("Loose ends.md", "empty still"))
     assert 0 == run("review", "approve", "5").status
     assert 0 == run("trash", "purge", "Loose ends.md", "--yes").status
+    assert 0 == run("tags", "retire", "clay", "--reason", "too broad").status
     assert 0 == run("connections", "set", "bot", "--role", "curator").status
 
     expected = ["approved", "rejected", "approved", "deleted", "restored", "flag_raised", "deleted", "erased"]
@@ -59,5 +60,6 @@ def test_the_person_approves_rejects_amends_flags_restores_erases_and_gives_role
     assert "What we may cook" not in (sample / "Kitchen/Ideas.md").read_text(encoding="utf-8")
     assert "Where to begin." in (sample / "Home.md").read_text(encoding="utf-8")
     assert not (sample / "Loose ends.md").exists()
+    assert "tags: [supplier]" in (sample / "Studio/Clay body M-14.md").read_text(encoding="utf-8")
     assert "Is it sold?" in run("get", "Kiln Berta").out
     assert '"curator"' in (sample / ".memex/connections.toml").read_text(encoding="utf-8")

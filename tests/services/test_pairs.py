@@ -10,6 +10,7 @@ from tests.services.test_saving import BREAD, KILN, Opened, both, measured
 from tests.services.test_standing import write
 from vault_memex.core.patch import parse_patch
 from vault_memex.errors import InvalidArgument, RoleRequired
+from vault_memex.services.history import ChangesRequest
 from vault_memex.services.pairs import Pairs, PairsAnswer, PairsRequest
 from vault_memex.services.requests import EditRequest, MergeRequest, RetireRequest
 from vault_memex.services.review import Verdict
@@ -65,6 +66,14 @@ def test_a_pair_that_was_rejected_comes_back_when_a_text_changes_and_not_when_a_
     assert ([], 0, 1) == (names(rejected), rejected.total, rejected.rejected)
     assert ([], 1) == (names(there), there.rejected)
     assert [KILNS] == names(vault.upkeep.pairs.find(PairsRequest()))
+
+
+def test_the_history_of_either_note_tells_that_they_are_two(vault: Vault) -> None:
+    vault.upkeep.pairs.reject(KILNS, "One is the log of the other.")
+
+    told = [vault.history.find_changes(ChangesRequest(ref=ref, scope="curation")).rows for ref in KILNS]
+
+    assert [["pair_rejected"]] * 2 == [[row.kind for row in rows] for rows in told]
 
 
 @pytest.mark.parametrize("how", ["command", "file"])

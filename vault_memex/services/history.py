@@ -19,6 +19,7 @@ from vault_memex.memory.journal_kinds import (
     TIDYING_KINDS,
     find_shown_kind,
 )
+from vault_memex.memory.pairs import parse_pair
 from vault_memex.memory.policy import check_curator
 from vault_memex.memory.runs import RUN_KINDS
 from vault_memex.memory.scope import Scope
@@ -281,7 +282,9 @@ def _find_paths(event: JournalEvent) -> Iterator[str]:
 
 
 def _find_examined(event: JournalEvent) -> Iterator[int]:
-    """Yield the numbers of the notes that a run looked at."""
+    """Yield the numbers of the notes that a run looked at, or that were judged to be two notes."""
+    pair = parse_pair(event.details)
+    yield from pair.ids if pair is not None else ()
     examined = event.details.get("examined") if event.kind in RUN_KINDS else None
     for one in examined if isinstance(examined, list) else ():
         number = one.get("note_id") if isinstance(one, Mapping) else None
