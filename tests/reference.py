@@ -69,6 +69,11 @@ The thirteen tools of memex. Notes are named by number there: the first call giv
 `.memex/ids.tsv`. Arguments named `...Id` or `...Ids` are accepted under the names of [tools.md](tools.md) too. `update_note`
 replaces the whole text, so the note must have been read before, with `get_note`; when somebody changed it since, the
 call is refused. Dates, filters and the order of results are those of `search`.""",
+    "memex-tools": """\
+The tools of memex.tools, those of curators for curators only. Every answer is a structured value as well as text. Notes are named
+by number there, as in the profile `memex`. `propose` is `save` without `note_id` (a record of the past unless `layer` says
+otherwise) and `edit` with it; whether a change waits is told in [review.md](review.md), but a deletion or a merge that is proposed here
+always waits. A whole new text replaces the note as it was last shown.""",
     "knowledge-graph": """\
 The nine tools of the reference memory server, with its names, schemas, answers and error texts. Entities are notes: how,
 and where an answer differs on purpose, is told in [knowledge-graph.md](knowledge-graph.md).""",

@@ -63,7 +63,7 @@ def test_reading_takes_the_oldest_of_equal_titles_and_names_the_others() -> None
     assert ("b/Ideas.md", ["a/Ideas.md"]) == (found.note.path, [n.path for n in found.same_title])
 
 
-@pytest.mark.parametrize("ref", ["ideas", "Roadmap"])
+@pytest.mark.parametrize("ref", ["ideas", "Roadmap", "roadmap", "[[ROADMAP]]"])
 def test_writing_refuses_equal_titles_and_lists_all_paths(ref: str) -> None:
     with pytest.raises(AmbiguousTitle) as caught:
         resolve_ref(VAULT, ref, writing=True)
@@ -71,7 +71,7 @@ def test_writing_refuses_equal_titles_and_lists_all_paths(ref: str) -> None:
     assert len(caught.value.fields["candidates"]) == 2
 
 
-@pytest.mark.parametrize("ref", ["Roadmap.md", "7", "teams/kelp/Roadmap"])
+@pytest.mark.parametrize("ref", ["Roadmap.md", "roadmap.MD", "7", "teams/kelp/Roadmap", "Teams/Kelp/roadmap"])
 def test_a_path_or_number_is_never_ambiguous(ref: str) -> None:
     assert not resolve_ref(VAULT, ref, writing=True).same_title
 

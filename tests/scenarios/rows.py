@@ -76,6 +76,7 @@ ROWS: dict[str, str] = {
     "1-02": "server/test_http.py::test_without_a_token_that_is_known_there_is_no_answer",
     "1-03": "server/test_memex_profile.py::test_a_search_names_notes_by_number_and_the_number_reads_the_note",
     "1-04": "server/test_tools.py::test_tools_are_listed_most_needed_first_with_titles_and_hints",
+    "1-05": "server/test_memex_tools_profile.py::test_every_answer_is_structured_as_its_schema_says_and_readable",
     "1-06": "server/test_tools.py::test_wrong_arguments_are_refused_by_name",
     "1-07": "server/test_tools.py::test_pages_neither_skip_nor_repeat",
     "1-08": "server/test_tools.py::test_a_next_part_comes_without_what_the_first_part_said",
@@ -103,6 +104,7 @@ ROWS: dict[str, str] = {
     "1-30": "server/test_roles.py::test_each_write_by_each_role",
     "1-31": "scenarios/test_reading_a_note.py::test_a_note_renamed_outside_is_found_by_its_former_title",
     "1-32": "scenarios/test_reading_a_note.py::test_notes_of_one_title_are_named_with_their_numbers",
+    "1-33": "server/test_memex_tools_profile.py::test_a_note_comes_with_text_links_and_who_wrote_it",
     "1-34": "scenarios/test_reading_a_note.py::test_what_waits_about_a_note_is_told_with_the_sentences_that_it_blocks",
     "1-35": "services/test_flags.py::test_a_flag_is_a_file_that_get_shows_above_the_note",
     "1-36": "services/test_reading.py::test_a_note_with_a_system_tag_comes_with_what_the_program_says_of_it",
@@ -117,6 +119,7 @@ ROWS: dict[str, str] = {
     "1-45": "services/test_changes.py::test_what_waits_is_not_told_only_that_it_was_proposed",
     "1-46": "server/test_review_tools.py::test_the_inbox_counts_all_and_shows_the_oldest_with_text_only_when_asked",
     "1-47": "scenarios/test_limits.py::test_a_new_note_has_a_title_a_text_a_web_address_and_no_property_that_is_not_its_own",
+    "1-48": "server/test_memex_tools_profile.py::test_whoever_proposes_is_told_to_describe_tag_and_source_the_note",
     "1-50": "memory/test_policy.py::test_every_cell_of_the_table_is_decided_as_it_says",
     "1-51": "services/test_review.py::test_a_held_edit_changes_nothing_until_it_is_approved",
     "1-52": "core/test_patch.py::test_what_a_patch_does_not_name_stays",
@@ -176,9 +179,6 @@ ROWS: dict[str, str] = {
 }
 
 WAITING: tuple[str, ...] = (
-    "1-05",
-    "1-33",
-    "1-48",
     "1-49",
     "1-72",
     "1-80",

@@ -97,7 +97,7 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--tools",
         metavar="SET",
         help="minimal, core (default), insights, graph, curation, full, or names with + and -; or one profile: memex, "
-        "knowledge-graph, xmemo",
+        "memex-tools, knowledge-graph, xmemo",
     )
     command.add_argument("--commit", choices=("auto", "each", "batch", "off"), help="git commits per write")
     command.add_argument("--model", help="embedding model, an ONNX folder, or none")

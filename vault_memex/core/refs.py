@@ -55,9 +55,10 @@ def resolve_ref(snapshot: Snapshot, ref: str, *, writing: bool = False) -> Resol
     number = _NUMBER.match(bare)
     if number and (note := snapshot.by_id.get(int(number[1]))):
         return Resolved(note, "id")
+    is_path = "/" in bare or without_md(bare) != bare  # a bare name may be meant as a title too
     exact = snapshot.notes.get(bare) or snapshot.notes.get(f"{bare}.md")
     if exact is not None:
-        twins = () if "/" in bare or bare.endswith(".md") else _others(snapshot, bare, exact)
+        twins = () if is_path else _find_twins(snapshot, bare, (exact,))
         return _chosen(ref, "path", (exact,), twins, writing=writing)
     key = name_key(bare)
     groups: tuple[tuple[RefKind, Sequence[NoteRecord]], ...] = (
@@ -68,7 +69,8 @@ def resolve_ref(snapshot: Snapshot, ref: str, *, writing: bool = False) -> Resol
     )
     for kind, group in groups:
         if group:
-            return _chosen(ref, kind, group, (), writing=writing)
+            twins = _find_twins(snapshot, bare, group) if kind == "path" and not is_path else ()
+            return _chosen(ref, kind, group, twins, writing=writing)
     if "\\" in bare:  # a name with a line break in it, as answers show it
         shown = [
             note for note in snapshot.notes.values() if bare in (render_line(note.path), render_line(note.title))
@@ -80,8 +82,9 @@ def resolve_ref(snapshot: Snapshot, ref: str, *, writing: bool = False) -> Resol
     raise NotFound(f"No note {ref!r}.{hint}", near)
 
 
-def _others(snapshot: Snapshot, name: str, chosen: NoteRecord) -> tuple[NoteRecord, ...]:
-    return tuple(n for n in snapshot.by_title_key.get(name_key(name), ()) if n is not chosen)
+def _find_twins(snapshot: Snapshot, name: str, found: Sequence[NoteRecord]) -> tuple[NoteRecord, ...]:
+    """Return the notes of that title besides those that were found by path."""
+    return tuple(n for n in snapshot.by_title_key.get(name_key(name), ()) if all(n is not one for one in found))
 
 
 def _chosen(

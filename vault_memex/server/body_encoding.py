@@ -11,7 +11,10 @@ from vault_memex.errors import InvalidArgument
 
 ARGUMENT = "body_encoding"
 MEANING = "How all texts of this call are sent."
-_NAMES = "title body content merged_body summary comment change_title reason description resolution"
+_NAMES = (
+    "title body body_md content text merged_body merged_body_md summary comment change_title reason description "
+    "resolution"
+)
 TEXTS = frozenset(_NAMES.split())
 _PATCH_NAMES = "find replace append prepend before section old_str old_string new_str new_string"
 PATCH_TEXTS = frozenset(_PATCH_NAMES.split())

@@ -7,7 +7,6 @@ replaces a whole text without saying what it was based on: the revision that was
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from vault_memex.core.filters import parse_filters
@@ -30,6 +29,7 @@ from vault_memex.server.memex_arguments import (
     UpdateNote,
     UpdateSignalStatus,
 )
+from vault_memex.server.numbered import find_numbered
 from vault_memex.server.read_tools import ALWAYS_LOADED, LONG_ANSWER
 from vault_memex.server.tool import Answer, Arguments, ToolSpec
 from vault_memex.server.write_tools import LAYER_RULE
@@ -49,15 +49,6 @@ A = TypeVar("A", bound=Arguments)
 
 
 # -- what they do
-
-
-def _numbered(vault: Vault) -> Snapshot:
-    """Return the vault's notes, each with its number where this connection may write."""
-    snapshot = vault.settled()
-    if len(snapshot.by_id) < len(snapshot.notes) and vault.config.role != "reader":
-        with suppress(MemexError, OSError):  # without numbers notes are still named by their paths
-            vault.number_notes()
-    return vault.snapshot()
 
 
 def _save(vault: Vault, a: SaveNote) -> Answer:
@@ -82,7 +73,7 @@ def _search(vault: Vault, a: SearchNotes) -> Answer:
         raise InvalidArgument(
             "query", "query is empty. Write what to look for; `list_notes` lists the newest notes."
         )
-    _numbered(vault)
+    find_numbered(vault)
     filters = parse_filters(
         folder=a.category, tags=[a.tag] if a.tag else [], date_from=a.date_from, date_to=a.date_to
     )
@@ -91,7 +82,7 @@ def _search(vault: Vault, a: SearchNotes) -> Answer:
 
 
 def _list_notes(vault: Vault, a: ListNotes) -> Answer:
-    notes = _numbered(vault).notes.values()
+    notes = find_numbered(vault).notes.values()
     newest = sorted(notes, key=lambda note: (note.created, note.note_id or 0, note.path), reverse=True)
     return Answer(texts.render_list(newest[: a.limit], len(newest)))
 
@@ -105,7 +96,7 @@ def _list_folders(vault: Vault, _: Nothing) -> Answer:
 
 
 def _get(vault: Vault, a: GetNote) -> Answer:
-    _numbered(vault)
+    find_numbered(vault)
     view = vault.reading.get(str(a.id), ReadRequest(offset=a.offset, max_chars=WHOLE_NOTE))
     snapshot = vault.snapshot()
     linking = find_sources(vault.catalogue, snapshot.notes, view.path)
@@ -118,7 +109,7 @@ def _get(vault: Vault, a: GetNote) -> Answer:
 def _update(vault: Vault, a: UpdateNote) -> Answer:
     if not any(map(a.sent, ("title", "content", "tags"))):
         raise InvalidArgument("content", "Nothing to change. Send title, content or tags.")
-    _numbered(vault)
+    find_numbered(vault)
     revision = a.if_revision
     if a.sent("content") and not revision:
         note = vault.reading.find_note(str(a.id), writing=True)[0]
@@ -143,13 +134,13 @@ def _update(vault: Vault, a: UpdateNote) -> Answer:
 
 
 def _delete(vault: Vault, a: DeleteNote) -> Answer:
-    _numbered(vault)
+    find_numbered(vault)
     answer: WriteAnswer = vault.editing.retire(RetireRequest(str(a.id), a.reason or "deleted with delete_note"))
     return Answer(texts.render_delete(answer))
 
 
 def _get_signals(vault: Vault, a: GetSignals) -> Answer:
-    _numbered(vault)
+    find_numbered(vault)
     request = InsightsRequest("signals", a.type, a.status, refresh=a.refresh, limit=MOST_LISTED)
     return Answer(texts.render_signals(find_insights(vault.signals, vault.inferences, request), a.status))
 

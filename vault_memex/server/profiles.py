@@ -36,6 +36,7 @@ class Profiles(Mapping[str, Specs]):
 PROFILES: Mapping[str, Specs] = Profiles(
     {
         "memex": "memex_profile",
+        "memex-tools": "memex_tools_profile",
         "knowledge-graph": "graph_profile",
         "xmemo": "xmemo_profile",
     }

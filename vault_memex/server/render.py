@@ -44,20 +44,20 @@ def render_note(reading: Reading, ref: str, refs: Sequence[str], request: ReadRe
     if len(wanted) > MAX_REFS:
         raise InvalidArgument("refs", f"{len(wanted)} refs; at most {MAX_REFS} at once.")
     if len(wanted) == 1:
-        return _render_view(reading.get(wanted[0], request))
+        return render_view(reading.get(wanted[0], request))
     share = ReadRequest(
         request.section, request.offset, min(request.max_chars, LONGEST_ANSWER // len(wanted)), request.depth
     )
     parts = []
     for one in wanted:
         try:
-            parts.append(_render_view(reading.get(one, share)))
+            parts.append(render_view(reading.get(one, share)))
         except MemexError as error:
             parts.append(join_lines([f"# {cut(one, LONGEST_NOTICE)}", f"{error.code}: {error.message}"]))
     return "\n\n".join(parts)
 
 
-def _render_view(view: NoteView) -> str:
+def render_view(view: NoteView) -> str:
     """Return the note, or its next part: that comes without what the first part has said."""
     lines = [
         f"# {cut(view.title, LONGEST_NAME)}{_tag(view.note_id)}",
@@ -144,8 +144,8 @@ def _render_broken(frontmatter: str | None) -> str:
     return render_fenced(f"frontmatter as it stands{part}", "end of frontmatter", shown)
 
 
-def _render_properties(own: Mapping[str, PropertyValue]) -> str:
-    """Return the properties as JSON, as many whole ones as fit."""
+def fit_properties(own: Mapping[str, PropertyValue]) -> dict[str, PropertyValue]:
+    """Return as many whole properties as an answer shows."""
     shown: dict[str, PropertyValue] = {}
     left = LONGEST_PROPERTIES
     for name, value in own.items():
@@ -153,6 +153,12 @@ def _render_properties(own: Mapping[str, PropertyValue]) -> str:
         if size <= left:
             shown[name] = value
             left -= size
+    return shown
+
+
+def _render_properties(own: Mapping[str, PropertyValue]) -> str:
+    """Return the properties as JSON, as many whole ones as fit."""
+    shown = fit_properties(own)
     text = json.dumps(shown, ensure_ascii=False)
     missing = len(own) - len(shown)
     return f"{text} and {missing} more that are too long to show" if missing else text

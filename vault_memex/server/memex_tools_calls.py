@@ -1,0 +1,267 @@
+"""What the tools of the profile `memex-tools` do: each calls one service and puts its answer in the profile's names.
+
+Notes are named by number there, so every note gets one when the first of these tools is called. A whole new text says
+no revision: the one that was last shown counts as what it was based on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from vault_memex.core.filters import parse_filters
+from vault_memex.core.patch import parse_patch
+from vault_memex.core.snapshot import Snapshot
+from vault_memex.errors import InvalidArgument, MemexError, RevisionRequired
+from vault_memex.memory.policy import Touched, check_edit
+from vault_memex.server.curation_record_tools import RecordAnswer, render_record
+from vault_memex.server.lines import join_lines
+from vault_memex.server.memex_tools_answers import build_note, build_search
+from vault_memex.server.memex_tools_arguments import (
+    Get,
+    Inbox,
+    Listing,
+    Log,
+    Nothing,
+    Propose,
+    ProposeDelete,
+    ProposeMerge,
+    RecentChanges,
+    ResolveFlag,
+    Search,
+)
+from vault_memex.server.numbered import find_numbered
+from vault_memex.server.render import (
+    render_changes,
+    render_inbox,
+    render_search,
+    render_status,
+    render_view,
+    render_vocabulary,
+    render_write,
+)
+from vault_memex.server.tool import Answer, Arguments
+from vault_memex.services.history import ChangesRequest
+from vault_memex.services.inbox_view import find_waiting
+from vault_memex.services.reading import ReadRequest
+from vault_memex.services.requests import (
+    EditRequest,
+    MergeRequest,
+    RetireAnswer,
+    RetireRequest,
+    SaveRequest,
+    WriteAnswer,
+)
+from vault_memex.services.retrieval import SearchRequest
+from vault_memex.services.runs import Finding, RunRequest
+from vault_memex.services.vocabulary import Kind
+from vault_memex.vault import Vault
+
+NO_REASON = "no reason given"
+
+A = TypeVar("A", bound=Arguments)
+
+
+# -- reading
+
+
+def search(vault: Vault, a: Search) -> Answer:
+    """Find notes, or list them by filters."""
+    find_numbered(vault)
+    filters = parse_filters(
+        tags=a.tags,
+        review=a.status,
+        properties=a.properties,
+        created_after=a.created_after,
+        created_before=a.created_before,
+        updated_after=a.updated_after,
+        updated_before=a.updated_before,
+    )
+    found = vault.retrieval.search(SearchRequest(a.query, "hybrid", filters, a.limit, a.offset, a.order))
+    return Answer(render_search(found), build_search(found))
+
+
+def get(vault: Vault, a: Get) -> Answer:
+    """Return one note by number or title."""
+    if bool(str(a.id)) == bool(a.title):
+        raise InvalidArgument("id", "Name the note by `id` or by `title`, one of the two.")
+    find_numbered(vault)
+    view = vault.reading.get(str(a.id) or a.title, ReadRequest(a.section, a.offset, a.max_chars, a.depth))
+    return Answer(render_view(view), build_note(view, vault.snapshot().notes))
+
+
+def recent_changes(vault: Vault, a: RecentChanges) -> Answer:
+    """Return what changed, newest first."""
+    find_numbered(vault)
+    found = vault.history.find_changes(ChangesRequest(a.since, a.until, str(a.note_id), a.limit, a.offset))
+    return Answer(render_changes(found), found)
+
+
+def inbox(vault: Vault, a: Inbox) -> Answer:
+    """Return what waits for the person."""
+    found = find_waiting(vault.review, vault.files, vault.sight, a.limit, a.max_chars)
+    return Answer("\n".join(render_inbox(found)), found)
+
+
+def listing(kind: Kind) -> Callable[[Vault, Listing], Answer]:
+    """Return the function that lists one kind of words in use."""
+
+    def run(vault: Vault, a: Listing) -> Answer:
+        found = vault.vocabulary.list(kind, limit=a.limit, offset=a.offset)
+        return Answer(render_vocabulary(found), found)
+
+    return run
+
+
+def health(vault: Vault, _: Nothing) -> Answer:
+    """Return the state of memory."""
+    found = vault.status.check()
+    return Answer(render_status(found), found)
+
+
+# -- writing
+
+
+def propose(vault: Vault, a: Propose) -> Answer:
+    """Save a new note, or change one; what has to wait waits."""
+    find_numbered(vault)
+    answer = _edit(vault, a) if str(a.note_id) else _save(vault, a)
+    if answer.proposal is None:
+        vault.reading.note_shown(answer.path, answer.revision)
+    return Answer(render_write(answer), answer)
+
+
+def _save(vault: Vault, a: Propose) -> WriteAnswer:
+    for name in ("title", "body_md"):
+        if not getattr(a, name).strip():
+            raise InvalidArgument(
+                name, f"{name} is missing: a new note needs title and body_md, a change note_id."
+            )
+    if a.patch or a.if_revision:
+        raise InvalidArgument("note_id", "note_id is missing: patch and if_revision change a note that is there.")
+    return vault.editing.save(
+        SaveRequest(
+            title=a.title,
+            body=a.body_md,
+            layer=a.layer or "past",
+            summary=a.summary,
+            tags=tuple(a.tags),
+            folder=a.folder,
+            properties={name: value for name, value in a.properties.items() if value is not None},
+            source_url=a.source_url,
+            amends=str(a.amends),
+            amend_kind=a.amend_kind,
+            allow_duplicate=a.allow_duplicate,
+            change_title=a.change_title,
+            hold=a.hold,
+        )
+    )
+
+
+def _edit(vault: Vault, a: Propose) -> WriteAnswer:
+    for name in ("amends", "amend_kind", "allow_duplicate"):
+        if a.sent(name):
+            raise InvalidArgument(name, f"{name} goes with a new note: leave out note_id.")
+    properties = {**a.properties, "source_url": a.source_url or None} if a.sent("source_url") else a.properties
+    return vault.editing.edit(
+        EditRequest(
+            ref=str(a.note_id),
+            patch=parse_patch(a.patch) if a.patch else (),
+            body=a.body_md if a.sent("body_md") else None,
+            title=a.title if a.sent("title") else None,
+            folder=a.folder if a.sent("folder") else None,
+            properties=properties,
+            tags=tuple(a.tags) if a.sent("tags") else None,
+            summary=a.summary if a.sent("summary") else None,
+            layer=a.layer or None,
+            if_revision=a.if_revision or _find_shown(vault, a),
+            allow_shrink=a.allow_shrink,
+            change_title=a.change_title,
+            comment=a.comment,
+            hold=a.hold,
+        )
+    )
+
+
+def _find_shown(vault: Vault, a: Propose) -> str:
+    """Return what a whole new text was based on: the note as it was last shown."""
+    if not a.sent("body_md") or a.patch:
+        return ""
+    note = vault.reading.find_note(str(a.note_id), writing=True)[0]
+    check_edit(
+        note, Touched(text=True, whole=True), vault.config.role
+    )  # whoever may not write it need not read it
+    shown = vault.reading.find_shown(note.path)
+    if not shown:
+        raise RevisionRequired(f"Read {note.path} with `get` first: body_md replaces all that is there now.")
+    return shown
+
+
+def propose_delete(vault: Vault, a: ProposeDelete) -> Answer:
+    """Propose a deletion; it waits, whoever asks."""
+    find_numbered(vault)
+    answer = vault.editing.retire(RetireRequest(str(a.note_id), a.reason, hold=True))
+    return Answer(render_write(answer), RetireAnswer.of(answer))
+
+
+def propose_merge(vault: Vault, a: ProposeMerge) -> Answer:
+    """Propose a merge; it waits, whoever asks."""
+    find_numbered(vault)
+    merged = a.merged_body_md if a.sent("merged_body_md") else None
+    request = MergeRequest(str(a.note_id), str(a.into_note_id), a.reason.strip() or NO_REASON, merged)
+    answer = vault.merging.merge(request)
+    return Answer(render_write(answer), RetireAnswer.of(answer))
+
+
+# -- curating
+
+
+def log(vault: Vault, a: Log) -> Answer:
+    """Write down what a curator did or saw."""
+    findings = tuple(Finding(one.ref, one.checked, one.found) for one in a.examined)
+    request = RunRequest(a.kind, a.text, str(a.note_id), findings, a.started_at, a.claimed)
+    written = vault.runs.record(request)
+    record = written.record
+    answer = RecordAnswer(
+        "recorded", written.event, written.file, record.started_at, record.mismatches, notes=written.notes
+    )
+    return Answer(join_lines(list(render_record(answer))), answer)
+
+
+def resolve_flag(vault: Vault, a: ResolveFlag) -> Answer:
+    """Close the flag on a note."""
+    closed = vault.flags.resolve(str(a.note_id), a.resolution)
+    answer = RecordAnswer("closed", closed.event, closed=closed)
+    return Answer(join_lines(list(render_record(answer))), answer)
+
+
+# -- the tools
+
+
+def in_these_names(run: Callable[[Vault, A], Answer]) -> Callable[[Vault, A], Answer]:
+    """Return the function with the calls that its errors suggest put in terms of this profile."""
+
+    def run_here(vault: Vault, arguments: A) -> Answer:
+        try:
+            return run(vault, arguments)
+        except MemexError as error:
+            suggestion = error.fields.get("suggestion")
+            if isinstance(suggestion, dict):
+                error.fields["suggestion"] = _translate(suggestion, vault.snapshot())
+            raise
+
+    return run_here
+
+
+def _translate(suggestion: dict[str, Any], snapshot: Snapshot) -> dict[str, Any]:
+    """Return the suggested call as one of `propose`."""
+    if suggestion.get("tool") not in ("save", "edit"):
+        return suggestion
+    call = {name: value for name, value in suggestion.items() if name not in ("tool", "ref", "body")}
+    if "ref" in suggestion:
+        note = snapshot.notes.get(suggestion["ref"])
+        numbered = note is not None and note.note_id is not None
+        call["note_id"] = note.note_id if note is not None and numbered else suggestion["ref"]
+    if "body" in suggestion:
+        call["body_md"] = suggestion["body"]
+    return {"tool": "propose", **call}
