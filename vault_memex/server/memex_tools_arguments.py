@@ -163,6 +163,17 @@ class Log(WriteArguments):
     )
 
 
+class DuplicateCandidates(Arguments):
+    """Arguments of `duplicate_candidates`."""
+
+    max_distance: float | None = Field(
+        None, ge=0, le=2, description="Cosine distance; default: of duplicates here."
+    )
+    include_pending: bool = Field(False, description="Also notes that wait for approval.")
+    limit: int = Field(20, description="Pairs, 1-100.")
+    offset: int = Field(0, ge=0)
+
+
 class ResolveFlag(WriteArguments):
     """Arguments of `resolve_curation_flag`."""
 

@@ -18,6 +18,7 @@ from vault_memex.server.curation_record_tools import RecordAnswer, render_record
 from vault_memex.server.lines import join_lines
 from vault_memex.server.memex_tools_answers import build_note, build_search
 from vault_memex.server.memex_tools_arguments import (
+    DuplicateCandidates,
     Get,
     Inbox,
     Listing,
@@ -31,6 +32,7 @@ from vault_memex.server.memex_tools_arguments import (
     Search,
 )
 from vault_memex.server.numbered import find_numbered
+from vault_memex.server.pair_texts import render_pairs
 from vault_memex.server.render import (
     render_changes,
     render_inbox,
@@ -43,6 +45,7 @@ from vault_memex.server.render import (
 from vault_memex.server.tool import Answer, Arguments
 from vault_memex.services.history import ChangesRequest
 from vault_memex.services.inbox_view import find_waiting
+from vault_memex.services.pairs import PairsRequest
 from vault_memex.services.reading import ReadRequest
 from vault_memex.services.requests import (
     EditRequest,
@@ -220,7 +223,7 @@ def log(vault: Vault, a: Log) -> Answer:
     """Write down what a curator did or saw."""
     findings = tuple(Finding(one.ref, one.checked, one.found) for one in a.examined)
     request = RunRequest(a.kind, a.text, str(a.note_id), findings, a.started_at, a.claimed)
-    written = vault.runs.record(request)
+    written = vault.upkeep.runs.record(request)
     record = written.record
     answer = RecordAnswer(
         "recorded", written.event, written.file, record.started_at, record.mismatches, notes=written.notes
@@ -230,9 +233,16 @@ def log(vault: Vault, a: Log) -> Answer:
 
 def resolve_flag(vault: Vault, a: ResolveFlag) -> Answer:
     """Close the flag on a note."""
-    closed = vault.flags.resolve(str(a.note_id), a.resolution)
+    closed = vault.upkeep.flags.resolve(str(a.note_id), a.resolution)
     answer = RecordAnswer("closed", closed.event, closed=closed)
     return Answer(join_lines(list(render_record(answer))), answer)
+
+
+def duplicate_candidates(vault: Vault, a: DuplicateCandidates) -> Answer:
+    """Return pairs of notes that say nearly the same."""
+    find_numbered(vault)
+    found = vault.upkeep.pairs.find(PairsRequest(a.max_distance, a.include_pending, a.limit, a.offset))
+    return Answer(render_pairs(found), found)
 
 
 # -- the tools

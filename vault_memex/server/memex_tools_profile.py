@@ -9,6 +9,7 @@ from vault_memex.server import memex_tools_calls as calls
 from vault_memex.server.curation_record_tools import RecordAnswer
 from vault_memex.server.memex_tools_answers import SearchFound, WholeNote
 from vault_memex.server.memex_tools_arguments import (
+    DuplicateCandidates,
     Get,
     Inbox,
     Listing,
@@ -25,6 +26,7 @@ from vault_memex.server.read_tools import ALWAYS_LOADED, LONG_ANSWER
 from vault_memex.server.tool import Answer, Arguments, ToolSpec
 from vault_memex.services.history import ChangesAnswer
 from vault_memex.services.inbox_view import InboxAnswer
+from vault_memex.services.pairs import PairsAnswer
 from vault_memex.services.requests import RetireAnswer, WriteAnswer
 from vault_memex.services.status import StatusAnswer
 from vault_memex.services.vocabulary import VocabularyAnswer
@@ -168,6 +170,17 @@ TOOLS: tuple[ToolSpec[Any], ...] = (
         ResolveFlag,
         calls.resolve_flag,
         output=RecordAnswer,
+        curators_only=True,
+    ),
+    _spec(
+        "duplicate_candidates",
+        "Notes that may be one",
+        "Pairs of notes that say nearly the same, nearest first, with their distance. Read both before you propose a "
+        "merge. unsettled: passages that are still being compared.",
+        DuplicateCandidates,
+        calls.duplicate_candidates,
+        output=PairsAnswer,
+        read_only=True,
         curators_only=True,
     ),
 )
