@@ -141,12 +141,13 @@ async def test_instructions_and_description_hold_the_rule_for_the_layer_and_what
 
 
 async def test_every_name_of_every_profile_is_callable_whatever_is_listed(call: Call) -> None:
-    every = [*ALL_TOOLS, *(spec for specs in PROFILES.values() for spec in specs)]
-    names = {spec.name for spec in every if not spec.curators_only}
+    specs = [*ALL_TOOLS, *(spec for specs in PROFILES.values() for spec in specs)]
 
     assert "notes: 49" in text_of(await call("status"))
     for choice in ("minimal", "core", *PROFILES):
-        assert names == set(find_callable("agent", find_tools(choice, "agent")))
+        for role in ("agent", "curator"):
+            names = {spec.name for spec in specs if role == "curator" or not spec.curators_only}
+            assert names == set(find_callable(role, find_tools(choice, role)))
     assert "save_note" not in find_callable("reader")
     assert "save_note" not in {spec.name for spec in find_tools("memex", "reader")}
 
