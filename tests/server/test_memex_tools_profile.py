@@ -31,6 +31,8 @@ FOR_ALL = {
     | {"change_title", "comment", "hold", "body_encoding"},
     "propose_delete": {"note_id", "reason", "body_encoding"},
     "propose_merge": {"note_id", "into_note_id", "merged_body_md", "body_encoding"},
+    "list_skills": set(),
+    "get_skill": {"slug"},
     "list_tags": set(),
     "list_properties": set(),
     "health": set(),
@@ -94,6 +96,8 @@ async def test_every_answer_is_structured_as_its_schema_says_and_readable(server
         ("propose_merge", {"note_id": "Home", "into_note_id": "Glaze index"}),
         ("recent_changes", {"since": "2020-01-01"}),
         ("inbox", {"max_chars": 100}),
+        ("list_skills", {}),
+        ("get_skill", {"slug": "recall"}),
         ("list_tags", {}),
         ("list_properties", {}),
         ("health", {}),
@@ -288,6 +292,22 @@ async def test_texts_arrive_as_base64_under_the_original_names(server: Server, s
 
     assert "«Ünïcode»\n" in (sample / saved["path"]).read_text(encoding="utf-8")
     assert "body_md is not base64" in text_of(wrong)
+
+
+async def test_a_skill_speaks_of_the_tools_of_this_profile(server: Server) -> None:
+    async with server() as client:
+        listed = value_of(await client.call_tool("list_skills", {}))
+        skill = await client.call_tool("get_skill", {"slug": "guide"})
+        unknown = text_of(await client.call_tool("get_skill", {"slug": "nonesuch"}))
+        tool = next(tool for tool in (await client.list_tools()).tools if tool.name == "list_skills")
+
+    assert len(listed["skills"]) == listed["total"]
+    assert {"recall", "writing", "curation", "guide"} <= {row["slug"] for row in listed["skills"]}
+    for text in (text_of(skill), value_of(skill)["text"]):
+        assert {"`recent_changes`", "`health`"} <= {*text.split()}
+        assert {"`changes`", "`status`"}.isdisjoint(text.split())
+    assert "recall" in unknown
+    assert "Now: " in (tool.description or "")
 
 
 async def test_a_curator_writes_runs_down_and_closes_flags_and_an_agent_does_not(

@@ -121,6 +121,8 @@ READS: Mapping[str, list[dict[str, Any]]] = {
     "recent_changes": [{"since": "2020-01-01"}],
     "inbox": [{"max_chars": 2000}],
     "list_properties": [{}],
+    "list_skills": [{}],
+    "get_skill": [{"slug": "writing"}, {"slug": "way"}],
     "health": [{}],
     "duplicate_candidates": [{"max_distance": 1.5, "include_pending": True, "limit": 100}],
     "recall_context": [{"query": "celadon", "output_json": True}, {"query": "plain"}],
@@ -183,7 +185,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
 
 
 def serve(vault: Vault, *scopes: str, role: Any = "curator", tools: str = "full") -> MemexServer:
-    session = Session(vault, Connection("guest", role, scopes))
+    session = Session(vault, Connection("guest" if scopes else "everybody", role, scopes))
     listed = find_tools(tools, role)
     return build_server(session, listed, find_callable(role, listed))
 

@@ -223,7 +223,10 @@ def _success(spec: ToolSpec[Any], answer: Answer, names: Mapping[str, str]) -> C
     content: list[ContentBlock] = [TextContent(type="text", text=text)]
     if answer.value is None:
         return CallToolResult(content=content)
-    return CallToolResult(content=content, structured_content=spec.render_value(answer.value))
+    value = spec.render_value(answer.value)
+    if answer.names_tools:
+        value = {name: rename_tools(one, names) if isinstance(one, str) else one for name, one in value.items()}
+    return CallToolResult(content=content, structured_content=value)
 
 
 def _failure(text: str) -> CallToolResult:

@@ -29,6 +29,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "changes": ("changes", "recent_changes"),
     "status": ("status", "health"),
     "skills": ("skills", "list_skills"),
+    "curation": ("curation", "curation_candidates"),
+    "curation_record": ("curation_record", "log"),
     "recall": ("recall", "recall_context"),
 }
 """What tools for one purpose are called, the unified name first; the first that is advertised is spoken of."""

@@ -9,6 +9,7 @@ from typing import Any
 from vault_memex.core.note import RESERVED_PROPERTIES
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.memory.flags import Flag
+from vault_memex.memory.skills import Skill
 from vault_memex.server.render import SHOWN_REVISION, fit_properties
 from vault_memex.services.reading import NeighbourRow, NoteView, OutlineRow
 from vault_memex.services.retrieval import SearchAnswer
@@ -103,6 +104,40 @@ class WholeNote:
     live_state_notice: str = ""
     profile_notice: str = ""
     notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRow:
+    """A way of working."""
+
+    slug: str
+    title: str
+    description: str = ""
+    id: int | None = None  # of the person's note; None: it comes with the program
+
+
+@dataclass(frozen=True, slots=True)
+class SkillList:
+    """The skills that this connection is offered."""
+
+    total: int
+    skills: tuple[SkillRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSkill:
+    """A skill with its text: the person has approved it, so follow it."""
+
+    slug: str
+    title: str
+    text: str
+    description: str = ""
+    id: int | None = None
+
+
+def build_skill_row(skill: Skill) -> SkillRow:
+    """Return a skill in these names."""
+    return SkillRow(skill.slug, skill.title, skill.description, skill.note_id)
 
 
 def build_search(answer: SearchAnswer) -> SearchFound:

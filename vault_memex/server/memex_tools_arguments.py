@@ -163,6 +163,14 @@ class Log(WriteArguments):
     )
 
 
+class GetSkill(Arguments):
+    """Arguments of `get_skill`."""
+
+    also: ClassVar = {"name": "slug", "skill": "slug", "id": "slug"}
+
+    slug: str = Field(min_length=1, description="Its short name, as `list_skills` shows it.")
+
+
 class DuplicateCandidates(Arguments):
     """Arguments of `duplicate_candidates`."""
 

@@ -7,6 +7,7 @@ no revision: the one that was last shown counts as what it was based on.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from vault_memex.core.filters import parse_filters
@@ -16,10 +17,11 @@ from vault_memex.errors import InvalidArgument, MemexError, RevisionRequired
 from vault_memex.memory.policy import Touched, check_edit
 from vault_memex.server.curation_record_tools import RecordAnswer, render_record
 from vault_memex.server.lines import join_lines
-from vault_memex.server.memex_tools_answers import build_note, build_search
+from vault_memex.server.memex_tools_answers import SkillList, WholeSkill, build_note, build_search, build_skill_row
 from vault_memex.server.memex_tools_arguments import (
     DuplicateCandidates,
     Get,
+    GetSkill,
     Inbox,
     Listing,
     Log,
@@ -42,6 +44,7 @@ from vault_memex.server.render import (
     render_vocabulary,
     render_write,
 )
+from vault_memex.server.skill_tools import answer_skill, render_skills
 from vault_memex.server.tool import Answer, Arguments
 from vault_memex.services.history import ChangesRequest
 from vault_memex.services.inbox_view import find_waiting
@@ -120,6 +123,20 @@ def health(vault: Vault, _: Nothing) -> Answer:
     """Return the state of memory."""
     found = vault.status.check()
     return Answer(render_status(found), found)
+
+
+def list_skills(vault: Vault, _: Nothing) -> Answer:
+    """Return the skills that this connection is offered."""
+    vault.skills.fix()
+    skills = vault.skills.offer("tools")
+    return Answer(render_skills(skills), SkillList(len(skills), tuple(map(build_skill_row, skills))))
+
+
+def get_skill(vault: Vault, a: GetSkill) -> Answer:
+    """Return one skill with its text, in which tools have the names of this profile."""
+    answer = answer_skill(loaded := vault.skills.load(a.slug, "tools"))
+    row = build_skill_row(loaded.skill)
+    return replace(answer, value=WholeSkill(row.slug, row.title, answer.text, row.description, row.id))
 
 
 # -- writing

@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 from vault_memex.server import memex_tools_calls as calls
 from vault_memex.server.curation_record_tools import RecordAnswer
-from vault_memex.server.memex_tools_answers import SearchFound, WholeNote
+from vault_memex.server.memex_tools_answers import SearchFound, SkillList, WholeNote, WholeSkill
 from vault_memex.server.memex_tools_arguments import (
     DuplicateCandidates,
     Get,
+    GetSkill,
     Inbox,
     Listing,
     Log,
@@ -122,6 +123,27 @@ TOOLS: tuple[ToolSpec[Any], ...] = (
         ProposeMerge,
         calls.propose_merge,
         output=RetireAnswer,
+    ),
+    _spec(
+        "list_skills",
+        "Ways of working",
+        "Skills: how to do a kind of task here, from the program and from the person. Look before a task that one is "
+        "about, load it with `get_skill`, and follow it. `skills_changed` in an answer says that the list is another.",
+        Nothing,
+        calls.list_skills,
+        output=SkillList,
+        read_only=True,
+        lists_skills=True,
+    ),
+    _spec(
+        "get_skill",
+        "One way of working",
+        "The text of a skill by its short name. The person has approved it: follow it.",
+        GetSkill,
+        calls.get_skill,
+        output=WholeSkill,
+        read_only=True,
+        meta=LONG_ANSWER,
     ),
     _spec(
         "list_tags",
