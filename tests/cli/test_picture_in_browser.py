@@ -16,8 +16,8 @@ import pytest
 from tests.cli.browser import find_chromium, open_browser
 from tests.conftest import SAMPLE
 from vault_memex.cli import main
-from vault_memex.cli.picture_page import render_page
 from vault_memex.memory.picture import Picture, PictureLink, PictureNote
+from vault_memex.web.picture_page import render_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -8,12 +8,12 @@ import webbrowser
 from pathlib import Path
 
 from vault_memex.cli.opening import opened
-from vault_memex.cli.picture_page import MARK, render_page
 from vault_memex.core.filters import parse_filters
 from vault_memex.errors import AlreadyExists, InvalidArgument, NotWritable
 from vault_memex.services.picture import find_picture
 from vault_memex.services.vocabulary import count_types
 from vault_memex.store.disk import NO_BEFORE, write_temp
+from vault_memex.web.picture_page import MARK, render_page
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from vault_memex.cli.finding import find_vault
 from vault_memex.errors import InvalidArgument
-from vault_memex.server.http import PATH, Address, check_address, open_socket, run_http
+from vault_memex.listening import open_socket
+from vault_memex.server.http import PATH, Address, check_address, run_http
 from vault_memex.server.tools import find_tools
 from vault_memex.session import ASKED
 from vault_memex.store.log import open_log
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         find_tools(vault.config.tools, vault.config.role)  # a choice that makes no sense is told now
         tokens = Tokens(find_token_file(), vault.root)
-        listening = open_socket(address)
+        listening = open_socket(address.host, address.port)
     except BaseException:
         vault.close(patient=False)
         raise

@@ -317,13 +317,6 @@ def build_server(
     return app
 
 
-async def stopping(stop: Callable[[], None]) -> None:
-    """Call `stop` at each signal that asks the process to end."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async for _ in signals:
-            stop()
-
-
 async def _exit_on_signal(vault: Vault) -> None:
     """Close the vault and leave at once: a thread that still reads stdin would keep the process alive."""
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:

@@ -8,15 +8,13 @@ from __future__ import annotations
 import json
 import logging
 import socket
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import anyio
 import anyio.to_thread
-import uvicorn
 from anyio.abc import TaskGroup, TaskStatus
 from mcp.server.streamable_http_manager import DEFAULT_MAX_REQUEST_BODY_SIZE, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
@@ -25,8 +23,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
 from vault_memex.errors import InvalidArgument, MemexError
+from vault_memex.listening import serve_until_signal
 from vault_memex.memory.connections import Connection, find_connection, parse_connections
-from vault_memex.server.app import FIRST_PASS_SECONDS, GRAPH_TOOLSETS, START_SECONDS, build_server, stopping
+from vault_memex.server.app import FIRST_PASS_SECONDS, GRAPH_TOOLSETS, START_SECONDS, build_server
 from vault_memex.server.tool import ToolSpec
 from vault_memex.server.tools import find_callable, find_tools
 from vault_memex.session import Session
@@ -36,7 +35,6 @@ from vault_memex.vault import Vault
 log = logging.getLogger(__name__)
 
 PATH = "/mcp"
-END_SECONDS = 2  # for answers under way; a stream that a client holds open does not keep the process
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 ANYWHERE = ("", "0.0.0.0", "::")  # noqa: S104 -- compared with, not bound to
 UNKNOWN_TOKEN = "Invalid or revoked token"  # noqa: S105
@@ -65,19 +63,6 @@ def check_address(address: Address, *, allow_remote: bool) -> None:
             f"--host {address.host} can be reached from other machines, and tokens would travel unencrypted. Add "
             "--allow-remote if you mean it, and put a proxy with TLS before it.",
         )
-
-
-def open_socket(address: Address) -> socket.socket:
-    """Return a socket that listens. Raises InvalidArgument when the address cannot be had."""
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((address.host, address.port))
-    except OSError as error:
-        listening.close()
-        raise InvalidArgument("port", f"{address.host}:{address.port} cannot be had: {error.strerror}.") from error
-    return listening
 
 
 def _allow(address: Address) -> TransportSecuritySettings:
@@ -223,34 +208,14 @@ def _find_forbidden(body: bytes, allowed: Mapping[str, ToolSpec[Any]]) -> str | 
     return name if isinstance(name, str) and name in _EVERY_TOOL and name not in allowed else None
 
 
-class _Listening(uvicorn.Server):
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield  # `stopping` hears them, and the vault is closed before the process ends
-
-
 async def serve_http(vault: Vault, tokens: Tokens, address: Address, listening: socket.socket) -> None:
     """Serve until a signal comes."""
     async with anyio.create_task_group() as tasks:
         door = Door(vault, tokens, address, tasks)
-        settings = uvicorn.Config(
-            door,
-            lifespan="off",
-            log_level="warning",
-            access_log=False,
-            ws="none",
-            timeout_graceful_shutdown=END_SECONDS,
-        )
-        server = _Listening(settings)
-
-        def stop() -> None:
-            server.should_exit = True
-
-        tasks.start_soon(stopping, stop)
         listed = find_tools(vault.config.tools, vault.config.role)
         vault.start(START_SECONDS, graph=any(spec.toolset in GRAPH_TOOLSETS for spec in listed))
         try:
-            await server.serve(sockets=[listening])
+            await serve_until_signal(door, listening)
         finally:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(partial(vault.close, patient=False))

@@ -24,36 +24,41 @@ MARK = '<meta name="generator" content="vault-memex graph show'
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
-def render_page(picture: Picture, vault: str, filters: Sequence[str]) -> str:
-    """Return the page. `filters` says in words which notes the picture was limited to; empty for all."""
-    library, script = _read("force-graph.min.js"), _read("page.js")
+def render_page(picture: Picture, vault: str, filters: Sequence[str], notes_url: str = "") -> str:
+    """Return the page. `filters` says in words which notes the picture was limited to; empty for all.
+
+    `notes_url` is where a note is read, when its path is put after it; empty for a page that stands alone.
+    """
     return Template(_read("page.html")).substitute(
         mark=f'{MARK} {__version__}">',
-        policy=_render_policy(library, script),
+        policy=find_policy(),
         title=html.escape(f"{vault}: a picture of the vault"),
         style=_read("page.css"),
-        data=_render_data(picture, vault, filters),
+        data=_render_data(picture, vault, filters, notes_url),
         licences=_read("force-graph.LICENSES.txt"),
-        library=library,
-        script=script,
+        library=_read("force-graph.min.js"),
+        script=_read("page.js"),
     )
 
 
-def _render_policy(*scripts: str) -> str:
-    """Return a Content-Security-Policy: these two scripts, styles of the page, and no request to anywhere."""
+@cache
+def find_policy() -> str:
+    """Return the page's Content-Security-Policy: its two scripts, its styles, and no request to anywhere."""
+    scripts = (_read("force-graph.min.js"), _read("page.js"))
     hashes = " ".join(f"'sha256-{b64encode(sha256(s.encode('utf-8')).digest()).decode()}'" for s in scripts)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     )
 
 
-def _render_data(picture: Picture, vault: str, filters: Sequence[str]) -> str:
+def _render_data(picture: Picture, vault: str, filters: Sequence[str], notes_url: str) -> str:
     """Return the picture as JSON that may stand in HTML. Rows instead of objects keep a large vault's page small."""
     tags = {tag: place for place, tag in enumerate(sorted({tag for note in picture.notes for tag in note.tags}))}
     types = {name: place for place, name in enumerate(sorted({t for link in picture.links for t in link.types}))}
     value = {
         "vault": vault,
         "filters": list(filters),
+        "notesUrl": notes_url,
         "notesTotal": picture.notes_total,
         "tags": list(tags),
         "relations": list(types),
@@ -65,4 +70,4 @@ def _render_data(picture: Picture, vault: str, filters: Sequence[str]) -> str:
 
 @cache
 def _read(name: str) -> str:
-    return files("vault_memex.cli").joinpath("picture", name).read_text(encoding="utf-8")
+    return files("vault_memex.web").joinpath("picture", name).read_text(encoding="utf-8")

@@ -536,6 +536,8 @@
       row.append(button);
       return row;
     }));
+    $("open").hidden = !data.notesUrl;
+    if (data.notesUrl) $("open").href = data.notesUrl + note.path.split("/").map(encodeURIComponent).join("/");
     $("obsidian").href =
       `obsidian://open?vault=${encodeURIComponent(data.vault)}&file=${encodeURIComponent(note.path.replace(/\.md$/i, ""))}`;
     listLinks("out", count(note.out.length, "link"), note.out, "target");
