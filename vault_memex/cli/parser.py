@@ -23,6 +23,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_index(commands)
     _add_search(commands)
     _add_get(commands)
+    _add_ui(commands)
     _add_insights(commands)
     _add_rules(commands)
     _add_skills(commands)
@@ -167,6 +168,16 @@ def _add_get(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--depth", type=int, default=0, choices=(0, 1, 2), help="also list notes one or two links away"
     )
     _add_json(command)
+
+
+def _add_ui(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "ui", "Review, read and search in the web browser, on this machine only.")
+    command.add_argument(
+        "--port", type=int, default=0, metavar="N", help="where to listen (default: any port that is free)"
+    )
+    command.add_argument(
+        "--no-browser", dest="browser", action="store_false", help="print the address and open nothing"
+    )
 
 
 def _add_insights(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

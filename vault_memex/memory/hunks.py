@@ -69,7 +69,7 @@ def text_revision(text: str) -> str:
 def plan_hunks(base: str, proposed: str) -> TextChange:
     """Return the change that makes `proposed` of `base`, in order, without overlaps."""
     old, new = split_tokens(base), split_tokens(proposed)
-    ranges = list(_find_ranges(old, new))
+    ranges = list(find_changed_tokens(old, new))
     if sum(b - a for a, b, _, _ in ranges) > WHOLE_SHARE * len(old):
         return TextChange(text_revision(base), whole=proposed)
     hunks = (
@@ -85,17 +85,17 @@ def plan_hunks(base: str, proposed: str) -> TextChange:
     return TextChange(text_revision(base), tuple(hunks))
 
 
-_Range = tuple[int, int, int, int]
+TokenRange = tuple[int, int, int, int]
 
 
-def _find_ranges(old: Sequence[str], new: Sequence[str]) -> Iterator[_Range]:
+def find_changed_tokens(old: Sequence[str], new: Sequence[str]) -> Iterator[TokenRange]:
     """Yield (start, end) in the old tokens and (start, end) in the new ones of what differs."""
     lines_old, starts_old = _split_lines(old)
     lines_new, starts_new = _split_lines(new)
-    found: list[_Range] = []
+    found: list[TokenRange] = []
     for a, b, c, d in find_changed_blocks(lines_old, lines_new):
         found += _compare(old, new, (starts_old[a], starts_old[b], starts_new[c], starts_new[d]))
-    joined: list[_Range] = []
+    joined: list[TokenRange] = []
     for one in found:
         last = joined[-1] if joined else None
         between = old[last[1] : one[0]] if last else ()
@@ -119,7 +119,7 @@ def _split_lines(tokens: Sequence[str]) -> tuple[list[str], list[int]]:
     return lines, starts
 
 
-def _compare(old: Sequence[str], new: Sequence[str], block: _Range) -> Iterator[_Range]:
+def _compare(old: Sequence[str], new: Sequence[str], block: TokenRange) -> Iterator[TokenRange]:
     """Yield what differs in a block, by the fewest tokens (Myers' greedy search); all of it beyond a limit."""
     a, b, c, d = block
     head, tail = find_common_ends(old[a:b], new[c:d])
@@ -129,7 +129,7 @@ def _compare(old: Sequence[str], new: Sequence[str], block: _Range) -> Iterator[
         yield (a, b, c, d)
         return
     x, y = b - a, d - c
-    found: list[_Range] = []
+    found: list[TokenRange] = []
     for number in range(len(steps) - 1, 0, -1):
         reached, k = steps[number - 1], x - y
         down = k == -number or (k != number and reached[k - 1] < reached[k + 1])

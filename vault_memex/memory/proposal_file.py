@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from vault_memex.core.frontmatter import split_frontmatter
 from vault_memex.core.link_text import render_named_link
 from vault_memex.core.note import PropertyValue
 from vault_memex.core.property_edit import render_note
-from vault_memex.core.text import LINE_END, render_line
+from vault_memex.core.text import LINE_END, find_line_ending, render_line
 from vault_memex.errors import FrontmatterInvalid
 from vault_memex.memory.hunks import Hunk, TextChange
 from vault_memex.memory.proposals import DECISIONS, KINDS, Decision, FieldChange, Keeper, Proposal
@@ -79,7 +79,7 @@ def _render_body(proposal: Proposal) -> Iterator[str]:
     yield _HOW + "\n"
     if diff := render_difference(proposal):
         yield from ("## Difference\n", *_fence(diff, "diff"), "")
-    for number, (name, old, new) in enumerate(_texts(proposal), 1):
+    for number, (name, old, new) in enumerate(find_texts(proposal), 1):
         yield f"## {number}. {render_line(name)}\n"
         yield from _labelled(f"Old {number}:", old)
         yield from _labelled(f"New {number}:", new)
@@ -108,14 +108,14 @@ def render_difference(proposal: Proposal) -> str:
 
 def count_proposed(proposal: Proposal) -> int:
     """Return how many code points are proposed, all texts together."""
-    return sum(len(_shown(new)) for _, _, new in _texts(proposal) if new is not None)
+    return sum(len(render_value(new)) for _, _, new in find_texts(proposal) if new is not None)
 
 
 def _hunks(proposal: Proposal) -> tuple[Hunk, ...]:
     return proposal.body.hunks if proposal.body else ()
 
 
-def _texts(proposal: Proposal) -> list[tuple[str, PropertyValue, PropertyValue]]:
+def find_texts(proposal: Proposal) -> list[tuple[str, PropertyValue, PropertyValue]]:
     """Return name, old and new value of each text that changes, in the order in which the file numbers them."""
     texts: list[tuple[str, PropertyValue, PropertyValue]] = [("Text", h.old, h.new) for h in _hunks(proposal)]
     if proposal.body is not None and proposal.body.whole is not None:
@@ -127,11 +127,12 @@ def _labelled(label: str, value: PropertyValue) -> Iterator[str]:
     if value is None:
         return
     yield label + "\n"
-    yield from _fence(_shown(value), "text")
+    yield from _fence(render_value(value), "text")
     yield ""
 
 
-def _shown(value: PropertyValue) -> str:
+def render_value(value: PropertyValue) -> str:
+    """Return a value as the file shows it: text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -150,7 +151,7 @@ def _render_hunk(hunk: Hunk) -> Iterator[str]:
 def _render_field(one: FieldChange) -> Iterator[str]:
     for mark, value in (("-", one.old), ("+", one.new)):
         if value is not None:
-            yield from (f"{mark}{render_line(one.name)}: {line}" for line in LINE_END.split(_shown(value)))
+            yield from (f"{mark}{render_line(one.name)}: {line}" for line in LINE_END.split(render_value(value)))
 
 
 # -- reading
@@ -213,16 +214,16 @@ def _with_amendments(proposal: Proposal, text: str) -> Proposal:
     """Return the proposal with the texts as they stand in the file now."""
     written = _find_new_texts(text)
     values: list[PropertyValue] = []
-    for number, (name, _, new) in enumerate(_texts(proposal), 1):
+    for number, (name, _, new) in enumerate(find_texts(proposal), 1):
         if new is None:
             values.append(None)
             continue
         if number not in written:
             raise FrontmatterInvalid(f"the text under “New {number}:” ({render_line(name)}) is gone. Restore it.")
         shown = written[number]
-        same = shown == LINE_END.sub("\n", _shown(new))
+        same = shown == LINE_END.sub("\n", render_value(new))
         values.append(new if same else shown if isinstance(new, str) else _parse_value(number, shown))
-    if values == [new for _, _, new in _texts(proposal)]:
+    if values == [new for _, _, new in find_texts(proposal)]:
         return proposal
     body = proposal.body
     if body is not None:
@@ -241,21 +242,37 @@ def _parse_value(number: int, shown: str) -> PropertyValue:
     return value
 
 
+def plan_amendment(text: str, values: Mapping[int, str]) -> str:
+    """Return a proposal's file with other texts under `New n:`, as the person would write them there."""
+    lines = LINE_END.split(text)
+    places = _find_new_lines(lines)
+    changed = [n for n, (start, end) in places.items() if n in values and values[n] != "\n".join(lines[start:end])]
+    for number in sorted(changed, reverse=True):
+        start, end = places[number]
+        lines[start - 1 : end + 1] = LINE_END.split("\n".join(_fence(values[number], "text")))
+    return find_line_ending(text).join(lines) if changed else text
+
+
 def _find_new_texts(text: str) -> dict[int, str]:
     """Return the texts under `New n:`, without the line break before the closing fence."""
-    found: dict[int, str] = {}
-    label, fence, inner = None, "", []
-    for line in LINE_END.split(text):
+    lines = LINE_END.split(text)
+    return {number: "\n".join(lines[start:end]) for number, (start, end) in _find_new_lines(lines).items()}
+
+
+def _find_new_lines(lines: Sequence[str]) -> dict[int, tuple[int, int]]:
+    """Return the lines of each text under `New n:`, the fences not among them."""
+    found: dict[int, tuple[int, int]] = {}
+    label, fence, start = None, "", 0
+    for place, line in enumerate(lines):
         opened = _FENCE.fullmatch(line) if line.startswith("```") else None
         if fence:
             if line.rstrip() != fence:
-                inner.append(line)
                 continue
             if label is not None:
-                found[label] = "\n".join(inner)
-            label, fence, inner = None, "", []
+                found[label] = (start, place)
+            label, fence = None, ""
         elif opened:
-            fence = opened[1]
+            fence, start = opened[1], place + 1
             label = label if opened[2] else None
         elif line.startswith("New ") and (named := _NEW.fullmatch(line)):
             label = int(named[1])

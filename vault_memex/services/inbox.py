@@ -34,13 +34,16 @@ class InboxFiles:
         self._submitted: dict[int, JournalEvent] = {}
         self._closed: set[int] = set()
 
-    def find(self, note_id: int | None = None, most: int | None = None) -> Inbox:
-        """Return what waits, by number; with a note's number only what waits about it; `most` the first so many."""
+    def find(self, note_id: int | None = None, most: int | None = None, skip: int = 0) -> Inbox:
+        """Return what waits, by number; with a note's number only what waits about it.
+
+        `most`: only so many, after the first `skip`.
+        """
         found: dict[int, Proposal] = {}
         unreadable: list[str] = []
         end = "" if note_id is None else f"-{note_id}.md"
         paths = self.find_paths()
-        for path in paths:
+        for path in paths[skip:]:
             if not path.endswith(end):
                 continue
             if len(found) == most:
@@ -52,7 +55,7 @@ class InboxFiles:
                 unreadable.append(f"{path}: proposal {read.number} is there twice; the first file counts.")
             elif read is not None:
                 found[read.number] = read
-        if not end and most is None:
+        if not end and most is None and not skip:
             self._parsed = {path: self._parsed[path] for path in self._parsed.keys() & set(paths)}
         return Inbox(tuple(found[number] for number in sorted(found)), tuple(unreadable))
 
@@ -74,6 +77,11 @@ class InboxFiles:
         """Return the paths of all files that could be proposals, in the order of their numbers."""
         paths = ((find_number(base_of(path)), path) for path in self._files.find_internal(INBOX_FOLDER))
         return tuple(path for _, path in sorted((number, path) for number, path in paths if number is not None))
+
+    def find_numbers(self) -> tuple[int, ...]:
+        """Return the numbers of all files that could be proposals, ascending."""
+        names = (find_number(base_of(path)) for path in self.find_paths())
+        return tuple(number for number in names if number is not None)
 
     def get(self, number: int) -> tuple[Proposal, FileText]:
         """Return a proposal and its file, read now. Raises NotFound, and FrontmatterInvalid with the file's name."""

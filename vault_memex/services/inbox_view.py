@@ -45,6 +45,24 @@ class InboxAnswer:
     notes: tuple[str, ...] = ()  # files that cannot be read
 
 
+@dataclass(frozen=True, slots=True)
+class InboxPage:
+    """A part of what waits: new notes first, then proposals, the oldest of each first."""
+
+    total: int
+    notes: tuple[NoteRecord, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    unreadable: tuple[str, ...] = ()  # files of this part
+
+
+def find_page(review: Review, offset: int, limit: int) -> InboxPage:
+    """Return `limit` of the things that wait, after the first `offset`; only their files are read."""
+    notes, paths = review.find_notes(), review.inbox.find_paths()
+    shown = notes[offset : offset + limit]
+    inbox = review.inbox.find(most=limit - len(shown), skip=max(0, offset - len(notes)))
+    return InboxPage(len(notes) + len(paths), shown, inbox.proposals, inbox.unreadable)
+
+
 def find_waiting(review: Review, files: VaultFiles, sight: Sight, limit: int, max_chars: int) -> InboxAnswer:
     """Return up to `limit` notes and as many proposals, each with up to `max_chars` of what is proposed.
 

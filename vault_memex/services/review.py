@@ -255,8 +255,11 @@ class Review:
 
     # -- notes that wait
 
-    def decide_note(self, ref: str, *, approve: bool, comment: str = "") -> Decided:
-        """Approve a note that waits (`review: pending` goes), or reject it: then it goes to the trash."""
+    def decide_note(self, ref: str, *, approve: bool, comment: str = "", seen: str = "") -> Decided:
+        """Approve a note that waits (`review: pending` goes), or reject it: then it goes to the trash.
+
+        `seen` is the revision of the note that was shown; another one is refused.
+        """
         check_comment(comment)
         discarded: tuple[Proposal, ...] = ()
         found: list[Decided] = []
@@ -266,6 +269,8 @@ class Review:
             record, file, _ = self._editing.reading.find_note(ref, writing=True)
             if not record.pending:
                 raise InvalidArgument("ref", f"{record.path} does not wait for approval.")
+            if seen and seen != file.revision:
+                raise DoesNotFit(f"{record.path} changed since it was shown. Look at it again.")
             record = self._editing.numbered(record)
             by = str(record.properties.get("added_by", ""))
             found[:] = [Decided("approved" if approve else "rejected", record.path, record.title, by=by)]

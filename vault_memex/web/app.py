@@ -1,0 +1,147 @@
+"""The pages as one application, and serving it to the person until they stop it."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import webbrowser
+from collections.abc import Callable
+from functools import cache, partial
+from importlib.resources import files
+from threading import Thread
+
+import anyio
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from vault_memex.errors import MemexError, NotFound
+from vault_memex.listening import serve_until_signal
+from vault_memex.vault import Vault
+from vault_memex.web import inbox_pages, insight_pages, note_page, read_pages
+from vault_memex.web.access import Keys, Tickets
+from vault_memex.web.gate import Gate
+from vault_memex.web.site import Site
+
+log = logging.getLogger(__name__)
+
+
+class _VaultPath(Convertor[str]):
+    """A path of the vault. Names of files may hold line breaks, which Starlette's own kind of path may not."""
+
+    regex = r"[\s\S]*"
+
+    def convert(self, value: str) -> str:
+        """Return it as it is."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """Return it as it is."""
+        return value
+
+
+register_url_convertor("vault", _VaultPath())
+
+Page = Callable[[Site, Request], Response]
+_STATIC = {"app.css": "text/css", "app.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_PAGES: tuple[tuple[str, Page], ...] = (
+    ("/", inbox_pages.show_inbox),
+    ("/proposal/{number:int}", inbox_pages.show_proposal),
+    ("/waiting/{path:vault}", inbox_pages.show_waiting),
+    ("/note/{path:vault}", note_page.show_note),
+    ("/file/{path:vault}", note_page.show_file),
+    ("/journal", read_pages.show_journal),
+    ("/search", read_pages.show_search),
+    ("/graph", read_pages.show_graph),
+    ("/graph/picture", read_pages.show_picture),
+    ("/signals", insight_pages.show_signals),
+    ("/inferences", insight_pages.show_inferences),
+    ("/inference/{number:int}", insight_pages.show_inference),
+)
+_FORMS: tuple[tuple[str, Page], ...] = (
+    ("/proposal/{number:int}", inbox_pages.decide_proposal),
+    ("/waiting/{path:vault}", inbox_pages.decide_waiting),
+    ("/undo", inbox_pages.undo),
+    ("/signal/{number:int}", insight_pages.decide_signal),
+    ("/inference/{number:int}", insight_pages.decide_inference),
+)
+
+
+def build_app(vault: Vault, keys: Keys, tickets: Tickets, port: int) -> ASGIApp:
+    """Return the application: the gate, and the pages behind it. They run in threads, as all services do."""
+    site = Site(vault, keys)
+    routes = [
+        Route("/static/{name}", _give_static, methods=["GET"]),
+        *(Route(path, partial(page, site), methods=["GET"]) for path, page in _PAGES),
+        *(Route(path, partial(page, site), methods=["POST"]) for path, page in _FORMS),
+    ]
+    pages = Starlette(
+        routes=routes,
+        exception_handlers={
+            MemexError: partial(_tell_error, site),
+            HTTPException: partial(_tell_http, site),
+            Exception: partial(_tell_fault, site),
+        },
+    )
+    return Gate(pages, keys, tickets, port)
+
+
+def _give_static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _STATIC:
+        raise HTTPException(404)
+    headers = {"cache-control": "private, max-age=31536000, immutable"}  # the address names the release
+    return Response(_read_static(name), media_type=_STATIC[name], headers=headers)
+
+
+@cache
+def _read_static(name: str) -> bytes:
+    return files("vault_memex.web").joinpath("static", name).read_bytes()
+
+
+async def _tell(site: Site, request: Request, status: int, message: str) -> Response:
+    render = partial(site.render, request, "error.html", status, message=message, status_code=status)
+    return await anyio.to_thread.run_sync(render)
+
+
+async def _tell_error(site: Site, request: Request, error: Exception) -> Response:
+    assert isinstance(error, MemexError)
+    return await _tell(site, request, 404 if isinstance(error, NotFound) else 409, error.message)
+
+
+async def _tell_http(site: Site, request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    return await _tell(
+        site, request, status, "There is no such page." if status == 404 else "That cannot be done here."
+    )
+
+
+async def _tell_fault(site: Site, request: Request, error: Exception) -> Response:
+    log.error("the page %s failed", request.url.path, exc_info=error)
+    return await _tell(site, request, 500, "A fault in this program. What it was is written in the terminal.")
+
+
+async def _serve(vault: Vault, app: ASGIApp, listening: socket.socket) -> None:
+    try:
+        await serve_until_signal(app, listening)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(partial(vault.close, patient=False))
+
+
+def serve(vault: Vault, keys: Keys, listening: socket.socket, *, browse: bool) -> None:
+    """Serve until Ctrl+C, then close the vault. With `browse` the person's browser is opened."""
+    tickets = Tickets()
+    port = listening.getsockname()[1]
+    app = build_app(vault, keys, tickets, port)
+    vault.start()
+    if browse:
+        address = f"http://127.0.0.1:{port}{keys.base}/?token={tickets.issue()}"
+        # The socket takes connections already; a browser that runs in the terminal would hold this thread.
+        Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True).start()
+    anyio.run(_serve, vault, app, listening)
