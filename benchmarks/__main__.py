@@ -31,6 +31,7 @@ from benchmarks import (
     scan,
     search,
     startup,
+    web,
 )
 from benchmarks.figures import Figure, Report, print_reports, render_json
 from benchmarks.workbench import FULL, LARGE, QUICK, Workbench
@@ -48,6 +49,7 @@ BENCHMARKS: Mapping[str, Callable[[Workbench], Iterator[Figure]]] = {
     "freshness": freshness.measure,
     "patch": patch.measure,
     "graph": graph.measure,
+    "web": web.measure,
 }
 
 

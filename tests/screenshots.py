@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -13,10 +14,18 @@ from playwright.sync_api import Browser
 
 from tests.cli.browser import find_chromium, open_browser
 from tests.conftest import SAMPLE
+from tests.web.scene import fill
+from tests.web.served import served
 from vault_memex.cli import main as run_command
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 WIDE, PHONE = (1280, 800), (390, 844)
+PAGES: tuple[tuple[str, str, tuple[int, int], Literal["light", "dark"]], ...] = (
+    ("ui-inbox.png", "", WIDE, "light"),
+    ("ui-proposal.png", "proposal/1", WIDE, "light"),
+    ("ui-note.png", "note/Studio/Glaze%20index.md", WIDE, "dark"),
+    ("ui-phone.png", "proposal/1", PHONE, "dark"),
+)
 
 
 def _draw(folder: Path) -> Path:
@@ -51,6 +60,21 @@ def _take(
     page.close()
 
 
+def _take_pages(browser: Browser, address: str) -> None:
+    """Write the pictures of the page in the browser."""
+    base = address.partition("?")[0]
+    for name, place, size, scheme in PAGES:
+        context = browser.new_context(
+            viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        page = context.new_page()
+        page.goto(address)
+        page.wait_for_url(base)
+        page.goto(base + place)
+        page.screenshot(path=IMAGES / name)
+        context.close()
+
+
 def main() -> None:
     """Write the screenshots."""
     command = find_chromium()
@@ -62,6 +86,11 @@ def main() -> None:
         _take(browser, page, "graph.png", WIDE, "light")
         _take(browser, page, "graph-note.png", WIDE, "dark", "Tomas Brandt")
         _take(browser, page, "graph-phone.png", PHONE, "light", "Lowtide Pottery")
+        vault = Path(shutil.copytree(SAMPLE, Path(folder) / "filled" / "Nora's vault"))
+        os.environ["VAULT_MEMEX_CACHE_DIR"] = f"{folder}/filled/cache"
+        fill(vault)
+        with served(vault, Path(folder) / "filled" / "cache") as address:
+            _take_pages(browser, address)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -25,6 +27,15 @@ ARGUMENTS = (
 def find_chromium() -> str | None:
     """Return the browser's command: VAULT_MEMEX_CHROMIUM, else one on the PATH; None when there is none."""
     return os.environ.get("VAULT_MEMEX_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def require_chromium() -> str:
+    """Return the browser's command; without one the test is skipped, and fails in CI."""
+    command = find_chromium()
+    if command is None:
+        missing = "no Chromium on the PATH; install one, or name it in VAULT_MEMEX_CHROMIUM"
+        pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
+    return command
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.browser import find_chromium, open_browser
+from tests.cli.browser import open_browser, require_chromium
 from tests.conftest import SAMPLE
 from vault_memex.cli import main
 from vault_memex.memory.picture import Picture, PictureLink, PictureNote
@@ -43,11 +42,7 @@ MIDDLE = """() => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    command = find_chromium()
-    if command is None:
-        missing = "no Chromium on the PATH; install one, or name it in VAULT_MEMEX_CHROMIUM"
-        pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
-    with open_browser(command) as browser:
+    with open_browser(require_chromium()) as browser:
         yield browser
 
 

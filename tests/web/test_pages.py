@@ -14,7 +14,7 @@ from tests.services.test_editing import edit
 from tests.services.test_review import BOOKED, MOVED, PLAN, inbox_of, read
 from tests.web.conftest import OpenPages
 from tests.web.pages import Pages
-from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest
+from vault_memex.services.requests import EditRequest, MergeRequest, RetireRequest, SaveRequest
 
 WEEKDAY = re.compile(r"<(del|ins)>(\w+)</\1>")
 
@@ -277,7 +277,7 @@ def test_pages_that_are_not_there_say_so(pages: Pages) -> None:
     assert "no such page" in pages.get("nowhere", 404)
     assert "No proposal 99 waits" in pages.get("proposal/99", 404)
     assert "No note" in pages.get("note/Nothing.md", 404)
-    assert "no decision" in pages.post("undo", 404, event="99")
+    assert "no such change" in pages.post("undo", 404, event="99")
 
 
 @pytest.mark.parametrize(
@@ -297,3 +297,35 @@ def test_every_field_and_picture_has_a_name_and_ids_stand_once(
         inside = re.search(rf"<label[^>]*>[^<]*{re.escape(one)}", page)
         assert 'type="hidden"' in one or inside or (named and f'for="{named[1]}"' in page), one
     assert 1 == page.count("<h1")
+
+
+def test_any_change_is_taken_back_from_the_journal_and_the_taking_back_too(pages: Pages, plan: Path) -> None:
+    pages.post("flag/Plan.md", comment="Too long.")
+    assert "Too long." in pages.get("note/Plan.md")
+
+    address = pages.post("undo", event=field(pages.get("journal"), "event"))
+    shown = pages.get(address.removeprefix(f"{pages.keys.base}/"))
+    assert "Undo: Flag Plan" in shown
+    assert "Too long." not in pages.get("note/Plan.md")
+    pages.post("undo", event=field(shown, "event"))
+
+    assert "Too long." in pages.get("note/Plan.md")
+    pages.post("flag/Plan.md", comment="Shortened.", action="close")
+    assert "You marked this note" not in pages.get("note/Plan.md")
+    assert "comment is empty" in pages.post("flag/Plan.md", 409, comment=" ")
+
+
+def test_a_merge_says_what_stays_what_it_gets_and_whose_links_change(
+    folder: Path, opening: OpenVault, open_pages: OpenPages
+) -> None:
+    (folder / "Tea.md").write_text("---\ntags: [drink]\n---\nGreen.\n", encoding="utf-8")
+    (folder / "Chai.md").write_text("---\ntags: [spice]\n---\nBlack.\n", encoding="utf-8")
+    (folder / "Home.md").write_text("[[Chai]]\n", encoding="utf-8")
+    opening(folder).merging.merge(MergeRequest("Chai", "Tea", "The same."))
+    pages = open_pages(folder)
+
+    page = pages.get("proposal/1")
+
+    assert all(word in page for word in ("Is merged into", "spice", "Home.md", "The same."))
+    decide(pages, "proposal/1", "approve")
+    assert (False, "[[Tea]]\n") == ((folder / "Chai.md").exists(), read(folder, "Home.md"))

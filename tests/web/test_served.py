@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from contextlib import closing
 from http.client import HTTPConnection
@@ -12,6 +13,7 @@ import pytest
 
 from tests.web.served import served
 from vault_memex.cli import main
+from vault_memex.listening import open_socket
 
 NAMES = (
     "a & b",
@@ -55,6 +57,26 @@ def test_notes_of_any_name_are_read_through_a_real_socket_that_only_this_machine
 
     missing = {n: status for n, (status, text) in read.items() if f"read {len(n)} signs" not in text}
     assert {} == missing
+
+
+def test_no_answer_waits_for_the_acknowledgement_of_its_first_part() -> None:
+    found: list[int] = []
+
+    async def exchange() -> None:
+        async def note(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            found.append(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listening = open_socket("127.0.0.1", 0)
+        async with await asyncio.start_server(note, sock=listening):
+            reader, writer = await asyncio.open_connection(*listening.getsockname())
+            await reader.read()
+            writer.close()
+            await writer.wait_closed()
+
+    asyncio.run(exchange())
+
+    assert [True] == [bool(one) for one in found]
 
 
 def test_a_port_that_is_taken_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

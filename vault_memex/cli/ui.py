@@ -9,7 +9,6 @@ from vault_memex.cli.finding import find_vault
 from vault_memex.listening import open_socket
 from vault_memex.store.log import open_log
 from vault_memex.vault import open_vault
-from vault_memex.web.access import make_keys
 from vault_memex.web.app import serve
 
 
@@ -24,10 +23,10 @@ def run(options: argparse.Namespace) -> int:
     except BaseException:
         listening.close()
         raise
-    listening.listen()
-    keys = make_keys()
-    port = listening.getsockname()[1]
-    print(f"vault-memex: http://127.0.0.1:{port}{keys.base}/?token={keys.token}", flush=True)
-    print("Anyone who has this address can change your notes. Ctrl+C ends it.", flush=True)
-    serve(vault, keys, listening, browse=options.browser)
+    serve(vault, listening, _announce, browse=options.browser)
     return 0
+
+
+def _announce(address: str) -> None:
+    print(f"vault-memex: {address}", flush=True)
+    print("Anyone who has this address can change your notes. Ctrl+C ends it.", flush=True)

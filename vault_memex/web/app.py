@@ -24,11 +24,13 @@ from vault_memex.errors import MemexError, NotFound
 from vault_memex.listening import serve_until_signal
 from vault_memex.vault import Vault
 from vault_memex.web import inbox_pages, insight_pages, note_page, read_pages
-from vault_memex.web.access import Keys, Tickets
+from vault_memex.web.access import Keys, Tickets, make_keys
 from vault_memex.web.gate import Gate
-from vault_memex.web.site import Site
+from vault_memex.web.site import Site, compile_templates
 
 log = logging.getLogger(__name__)
+
+START_SECONDS = 0.5  # the first page does not share the processor with the first scan
 
 
 class _VaultPath(Convertor[str]):
@@ -66,6 +68,7 @@ _PAGES: tuple[tuple[str, Page], ...] = (
 _FORMS: tuple[tuple[str, Page], ...] = (
     ("/proposal/{number:int}", inbox_pages.decide_proposal),
     ("/waiting/{path:vault}", inbox_pages.decide_waiting),
+    ("/flag/{path:vault}", note_page.flag_note),
     ("/undo", inbox_pages.undo),
     ("/signal/{number:int}", insight_pages.decide_signal),
     ("/inference/{number:int}", insight_pages.decide_inference),
@@ -134,14 +137,18 @@ async def _serve(vault: Vault, app: ASGIApp, listening: socket.socket) -> None:
             await anyio.to_thread.run_sync(partial(vault.close, patient=False))
 
 
-def serve(vault: Vault, keys: Keys, listening: socket.socket, *, browse: bool) -> None:
-    """Serve until Ctrl+C, then close the vault. With `browse` the person's browser is opened."""
-    tickets = Tickets()
+def serve(vault: Vault, listening: socket.socket, announce: Callable[[str], None], *, browse: bool) -> None:
+    """Serve until Ctrl+C, then close the vault. `announce` gets the address; with `browse` a browser is opened."""
+    keys, tickets = make_keys(), Tickets()
     port = listening.getsockname()[1]
     app = build_app(vault, keys, tickets, port)
-    vault.start()
+    vault.snapshot()  # the first page does not wait for what every page needs
+    compile_templates()
+    listening.listen()
+    address = f"http://127.0.0.1:{port}{keys.base}/?token="
+    announce(address + keys.token)
+    vault.start(START_SECONDS)
     if browse:
-        address = f"http://127.0.0.1:{port}{keys.base}/?token={tickets.issue()}"
         # The socket takes connections already; a browser that runs in the terminal would hold this thread.
-        Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True).start()
+        Thread(target=webbrowser.open, args=(address + tickets.issue(),), name="browser", daemon=True).start()
     anyio.run(_serve, vault, app, listening)

@@ -108,7 +108,8 @@ class Gate:
             return _render(_Refusal(403, _LOCKED))
         home = f"{self._keys.base}/"
         page = HTMLResponse(
-            f'<!doctype html><title>vault-memex</title><meta http-equiv="refresh" content="0;url={home}">'
+            f'<!doctype html><title>vault-memex</title><link rel="icon" href="{home}static/icon.svg">'
+            f'<meta http-equiv="refresh" content="0;url={home}">'
             f'<p><a href="{home}">Open</a></p>'
         )
         page.set_cookie(COOKIE, self._keys.session, path=home, httponly=True, samesite="strict")

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from vault_memex.core.markdown import parse_note
-from vault_memex.core.text import shorten
+from vault_memex.core.text import LINE_END, shorten
 from vault_memex.errors import InvalidArgument, MemexError, NotFound
 from vault_memex.memory.proposal_file import find_texts, render_difference
 from vault_memex.memory.proposals import Proposal
@@ -18,7 +18,7 @@ from vault_memex.services.amending import amend
 from vault_memex.services.inbox import DETAIL
 from vault_memex.services.inbox_view import find_page
 from vault_memex.services.review import Decided, Verdict
-from vault_memex.web.note_page import render_body
+from vault_memex.web.note_page import render_body, render_properties
 from vault_memex.web.site import Site, find_count, find_form, is_decision
 
 PAGE = 50
@@ -62,7 +62,9 @@ def show_inbox(site: Site, request: Request) -> Response:
 def _preview(one: Proposal) -> Preview | None:
     if one.body is not None and one.body.hunks:
         hunk = one.body.hunks[0]
-        return Preview(_line(hunk.before)[-SHOWN:], _cut(hunk.old), _cut(hunk.new), _line(hunk.after)[:SHOWN])
+        before, after = LINE_END.split(hunk.before)[-1], LINE_END.split(hunk.after)[0]
+        start = f"…{before[-SHOWN:]}" if len(before) > SHOWN else before
+        return Preview(start, _cut(hunk.old), _cut(hunk.new), shorten(after, SHOWN))
     if one.body is not None and one.body.whole is not None:
         return Preview("", "", _cut(one.body.whole), "")
     for field in one.fields:
@@ -71,12 +73,8 @@ def _preview(one: Proposal) -> Preview | None:
     return None
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split()) if not text.endswith((" ", "\t")) else " ".join(text.split()) + " "
-
-
 def _cut(text: str) -> str:
-    return shorten(" ".join(text.split()), SHOWN)
+    return shorten(LINE_END.sub(" ⏎ ", text), 2 * SHOWN)
 
 
 def show_proposal(site: Site, request: Request, error: str = "") -> Response:
@@ -160,7 +158,7 @@ def show_waiting(site: Site, request: Request, error: str = "") -> Response:
         seen=file.revision,
         source=file.text,
         note=render_body(site, record.path, file.text, record.title),
-        properties=dict(parse_note(file.text).properties),
+        properties=render_properties(site, record.path, parse_note(file.text).properties),
         neighbours=_find_neighbours(site, site.path_url("waiting", record.path)),
     )
 
@@ -193,13 +191,15 @@ def _find_neighbours(site: Site, here: str) -> Neighbours:
 
 
 def undo(site: Site, request: Request) -> Response:
-    """Take a decision back; what was decided waits again."""
+    """Take a change back. A proposal or a new note that was decided on waits again, and is shown."""
     said = find_form(request).get("event", "")
     event = site.find_event(int(said)) if said.isdecimal() and len(said) < 12 else None
-    if event is None or not is_decision(event):
-        raise NotFound("That is no decision that could be taken back.")
+    if event is None:
+        raise NotFound("The journal has no such change.")
+    undone = site.vault.undoing.undo(event.id)
     number = event.details.get(DETAIL)
-    site.vault.review.undo(Decided(event.kind, event.path, event.title, number, event=event.id))
-    if number is not None:
+    if is_decision(event) and number is not None:
         return site.go(site.url(f"proposal/{number}"))
-    return site.go(site.path_url("waiting", event.from_path or event.path))
+    if is_decision(event):
+        return site.go(site.path_url("waiting", event.from_path or event.path))
+    return site.go(site.url("journal", done=undone.event))

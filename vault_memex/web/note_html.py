@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from vault_memex.core.links import WIKILINK, parse_wikilink
 from vault_memex.core.text import Span, name_key
@@ -26,6 +26,7 @@ _OUTSIDE = ("http", "https", "mailto")
 _TAG = re.compile(r"#([^\W\d][\w/-]*|\d[\w/-]*[^\W\d][\w/-]*)")
 _CALLOUT = re.compile(r"\[!([a-zA-Z-]{1,30})\][+-]?[ \t]*")
 _TASK = re.compile(r"\[([ xX/-])\] ")
+_FOOTNOTE = re.compile(r"\[\^([^\s\[\]^]{1,80})\](:[ \t]*)?")
 _SLUG = re.compile(r"[^\w]+")
 
 FindUrl = Callable[[str], str | None]
@@ -63,6 +64,14 @@ def render_note_html(body: str, find_url: FindUrl, tag_url: str, title: str) -> 
     return NoteHtml(Markup(_PARSER.renderer.render(tokens, _PARSER.options, env)), headings)  # noqa: S704 -- escaped
 
 
+def render_value_html(text: str, find_url: FindUrl, tag_url: str) -> Markup:
+    """Return the HTML of a property's text, links in it as links."""
+    if "[" not in text:
+        return escape(text)
+    env: dict[str, object] = {"find_url": find_url, "tag_url": tag_url}
+    return Markup(_PARSER.renderInline(text, env))  # noqa: S704 -- escaped
+
+
 def find_slug(heading: str) -> str:
     """Return the anchor of a heading, however it is written in a link."""
     return "h-" + _SLUG.sub("-", name_key(heading)).strip("-")
@@ -77,6 +86,9 @@ def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
     found: list[Heading] = []
     anchors: set[str] = set()
     for token, inner in pairwise(tokens):
+        style = str(token.attrs.pop("style", ""))  # the page allows no element a style of its own
+        if style.startswith("text-align:"):
+            token.attrSet("class", style.removeprefix("text-align:"))
         if token.type == "heading_open":
             text, level = _read_heading(inner), int(token.tag[1:])
             anchor = find_slug(text)
@@ -119,6 +131,17 @@ def _tag_rule(state: StateInline, silent: bool) -> bool:
     if not silent:
         state.push("tag", "", 0).content = found[1].rstrip("/")
     state.pos = found.end() - (found[1].endswith("/"))
+    return True
+
+
+def _footnote_rule(state: StateInline, silent: bool) -> bool:
+    found = _FOOTNOTE.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    starts = found[2] is not None and (state.pos == 0 or state.src[state.pos - 1] == "\n")
+    if not silent:
+        state.push("footnote" if starts else "footnote_ref", "", 0).content = found[1]
+    state.pos = found.end() if starts else found.end(1) + 1
     return True
 
 
@@ -197,6 +220,14 @@ def _render_as(html: str) -> Rendered:
     return render
 
 
+def _render_footnote(tokens: Sequence[Token], place: int, _: object, __: Mapping[str, object]) -> str:
+    name = tokens[place].content
+    anchor = find_slug(f"footnote {name}")
+    if tokens[place].type == "footnote":
+        return Markup('<span class="footnote" id="{}">{}</span> ').format(anchor, name)
+    return Markup('<sup><a href="#{}">{}</a></sup>').format(anchor, name)
+
+
 def _render_task(tokens: Sequence[Token], place: int, _: object, __: Mapping[str, object]) -> str:
     done = tokens[place].content in "xX"
     word, sign = ("done", "☑") if done else ("open", "☐")
@@ -250,6 +281,7 @@ def _build_parser() -> MarkdownIt:
     parser.enable(["table", "strikethrough"])
     inline = parser.inline.ruler
     inline.before("link", "wikilink", _wikilink_rule)
+    inline.before("link", "footnote", _footnote_rule)
     inline.before("emphasis", "tag", _tag_rule)
     inline.before("emphasis", "marked", _between_rule("==", "marked"))
     inline.before("emphasis", "comment", _between_rule("%%", "comment"))
@@ -262,6 +294,8 @@ def _build_parser() -> MarkdownIt:
         "comment": _render_as('<span class="comment" title="a comment: Obsidian does not show it">{}</span>'),
         "callout": _render_as('<strong class="callout-kind">{}</strong> '),
         "task": _render_task,
+        "footnote": _render_footnote,
+        "footnote_ref": _render_footnote,
         "link_open": _render_link_open,
         "image": _render_image,
     }

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from mimetypes import guess_type
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
 from vault_memex.core.links import resolve_link
 from vault_memex.core.markdown import parse_note
+from vault_memex.core.note import PropertyValue
 from vault_memex.core.text import base_of, find_safe_cut, name_key
 from vault_memex.errors import NotFound
-from vault_memex.memory.proposals import Proposal
-from vault_memex.services.reading import NoteView, ReadRequest
-from vault_memex.web.note_html import MOST_CHARS, PICTURES, NoteHtml, render_note_html
-from vault_memex.web.site import Site, find_count
+from vault_memex.memory.proposal_file import render_value
+from vault_memex.services.reading import ReadRequest
+from vault_memex.web.note_html import MOST_CHARS, PICTURES, NoteHtml, render_note_html, render_value_html
+from vault_memex.web.site import Site, find_count, find_form
 
+_SHOWN_ABOVE = ("title", "tags", "summary", "layer", "review")
 _FILE_POLICY = "default-src 'none'; sandbox"
 
 
@@ -31,16 +34,26 @@ def show_note(site: Site, request: Request) -> Response:
         view=view,
         note=_render(site, view.path, view.text, view.title),
         as_source="source" in request.query_params,
-        properties={name: value for name, value in view.properties.items() if name not in ("title", "tags")},
+        properties=render_properties(site, view.path, view.properties),
         backlinks=tuple(dict.fromkeys(link.source for link in view.backlinks if link.source != view.path)),
         links=tuple(dict.fromkeys(link.path for link in view.links if link.path is not None)),
-        waiting=_find_waiting(site, view),
         pending=record is not None and record.pending,
     )
 
 
-def _find_waiting(site: Site, view: NoteView) -> tuple[Proposal, ...]:
-    return site.vault.review.inbox.find(view.note_id).proposals if view.note_id is not None else ()
+def render_properties(
+    site: Site, path: str, properties: Mapping[str, PropertyValue]
+) -> dict[str, tuple[Markup, ...]]:
+    """Return the parts of each value as HTML; title, tags and summary have their own places on the page."""
+    find_url, tag_url = _find_urls(site, path), site.url("search?tag=")
+    return {
+        name: tuple(
+            render_value_html(render_value(part), find_url, tag_url)
+            for part in (value if isinstance(value, list) else [value])
+        )
+        for name, value in properties.items()
+        if name not in _SHOWN_ABOVE and value not in (None, [], "")
+    }
 
 
 def render_body(site: Site, path: str, text: str, title: str) -> NoteHtml:
@@ -71,6 +84,17 @@ def _find_urls(site: Site, source: str) -> Callable[[str], str | None]:
         return site.note_url(path) if path in snapshot.notes else site.path_url("file", path)
 
     return find_url
+
+
+def flag_note(site: Site, request: Request) -> Response:
+    """Mark a note as in need of tidying, or take the mark off."""
+    path, form = request.path_params["path"], find_form(request)
+    comment = form.get("comment", "").strip()
+    if form.get("action") == "close":
+        site.vault.upkeep.flags.resolve(path, comment)
+    else:
+        site.vault.upkeep.flags.raise_flag(path, comment)
+    return site.go(site.note_url(path))
 
 
 def show_file(site: Site, request: Request) -> Response:

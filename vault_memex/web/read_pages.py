@@ -14,9 +14,10 @@ from vault_memex.services.history import ChangesRequest
 from vault_memex.services.picture import find_picture
 from vault_memex.services.searches import Mode, SearchAnswer, SearchRequest
 from vault_memex.web.picture_page import find_policy, render_page
-from vault_memex.web.site import DECISIONS, Site, find_count, find_day
+from vault_memex.web.site import Site, find_count, find_day
 
 PAGE = 50
+MOST_UNDOABLE = 1_000
 ROWS = 20  # of a search
 SPANS = (("week", 7), ("month", 30), ("year", 365), ("all", 0))
 _MODES: dict[str, Mode] = {"hybrid": "hybrid", "exact": "exact", "strict": "strict"}
@@ -39,7 +40,7 @@ def show_journal(site: Site, request: Request) -> Response:
         span=span,
         spans=[name for name, _ in SPANS],
         note=ask.get("note", ""),
-        decisions=DECISIONS,
+        undoable={row.event for row in site.vault.undoing.find(MOST_UNDOABLE) if not row.undone},
         offset=offset,
         size=PAGE,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -15,14 +16,16 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from vault_memex import __version__
 from vault_memex.core.text import stem_of
+from vault_memex.memory.inferences import INFERENCES_FOLDER
 from vault_memex.memory.proposal_file import render_value
-from vault_memex.memory.proposals import INBOX_FOLDER
-from vault_memex.services.inbox import DETAIL
+from vault_memex.memory.signals_file import SIGNALS_PATH
+from vault_memex.services.inbox import DETAIL, UNDONE
 from vault_memex.store.journal import JournalEvent
 from vault_memex.vault import Vault
 from vault_memex.web.access import Keys
 from vault_memex.web.gate import FORM
 
+_INFERENCE = re.compile(rf"{re.escape(INFERENCES_FOLDER)}/([0-9]{{1,9}})-", re.ASCII)
 DECISIONS = ("approved", "rejected", "acknowledged")
 
 
@@ -55,6 +58,15 @@ class Site:
         """Return where a note is read."""
         return self.path_url("note", path)
 
+    def event_url(self, path: str) -> str:
+        """Return where what the journal speaks of is seen; empty when no page shows it."""
+        if path == SIGNALS_PATH:
+            return self.url("signals")
+        inference = _INFERENCE.match(path)
+        if inference:
+            return self.url(f"inference/{int(inference[1])}")
+        return "" if path.startswith(("_memex/", ".")) else self.note_url(path)
+
     def render(self, request: Request, template: str, code: int = 200, **values: Any) -> Response:
         """Return a page. `error` among the values is said at its top."""
         review = self.vault.review
@@ -84,6 +96,8 @@ class Site:
         """Return what the address says was done, as the journal tells it."""
         said = request.query_params.get("done", "")
         event = self.find_event(int(said)) if said.isdecimal() and len(said) < 12 else None
+        if event is not None and event.kind == UNDONE:
+            return Done(event.id, event.title)
         if event is None or not is_decision(event):
             return None
         number = event.details.get(DETAIL)
@@ -146,6 +160,13 @@ _WORDS = {
 }
 
 
+def compile_templates() -> None:
+    """Make all templates ready, a tenth of a second's work that would else fall to the first pages."""
+    environment = _environment()
+    for name in environment.list_templates():
+        environment.get_template(name)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -157,5 +178,4 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters.update(time=render_time, day=find_day, word=render_word, value=render_value, stem=stem_of)
-    environment.globals["INBOX_FOLDER"] = INBOX_FOLDER
     return environment
