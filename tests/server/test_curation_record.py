@@ -31,13 +31,15 @@ def test_only_a_curator_is_shown_the_tool_and_may_call_it(role: str) -> None:
 
 
 async def test_a_run_is_recorded_with_what_the_journal_says_to_it(call: Call, vault: Vault) -> None:
+    (vault.root / "Bare.md").write_text("Nothing is said of it.\n", encoding="utf-8")
+    vault.refresh()
     await call("edit", ref=CLAY, summary="The body we throw with.")
 
     answer = await call(
         "curation_record",
         kind="run_summary",
         body="Gave the clay a summary.",
-        examined=[{"ref": CLAY, "checked": "no_summary", "found": "wrote one"}, "Home"],
+        examined=[{"ref": CLAY, "checked": "no_summary", "found": "wrote one"}, "Home", "Bare"],
         started_at="2026-01-01",
         claimed={"edited": 2, "held": 0},
     )
@@ -46,6 +48,9 @@ async def test_a_run_is_recorded_with_what_the_journal_says_to_it(call: Call, va
     assert "recorded" == said["outcome"]
     assert ["edited: claimed 2, the journal has 1 (changes made at once)"] == said["mismatches"]
     assert "the journal says otherwise:" in text_of(answer)
+    lacks = ["untagged", "no_summary", "disconnected"]
+    assert [("Bare.md", lacks)] == [(one["path"], one["reasons"]) for one in said["still_defective"]]
+    assert "Bare (Bare.md): untagged, no_summary, disconnected" in text_of(answer)
     assert "wrote one" in (vault.root / said["file"]).read_text(encoding="utf-8")
 
 

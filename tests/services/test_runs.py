@@ -12,6 +12,7 @@ import pytest
 from vault_memex.core.patch import parse_patch
 from vault_memex.errors import InvalidArgument, RoleRequired, UnknownNotes
 from vault_memex.memory.connections import Connection
+from vault_memex.services.curation import QueueRequest
 from vault_memex.services.requests import EditRequest, RetireRequest
 from vault_memex.services.runs import Finding, Recorded, RunRequest, read_runs
 from vault_memex.session import Session
@@ -83,6 +84,37 @@ def test_a_summary_is_a_file_to_read_and_one_event_of_the_journal(connect: Conne
 def _last(vault: Vault) -> tuple[str, str]:
     event = vault.transactor.stores.journal.read()[-1]
     return event.kind, event.actor
+
+
+def test_what_the_notes_looked_at_still_lack_is_listed(connect: Connect) -> None:
+    vault = connect()
+    vault.editing.edit(EditRequest("Stove", summary="It cooks.", tags=("kitchen",)))
+    vault.editing.edit(EditRequest("Stove", parse_patch([{"append": "Beside the [[Sink]]."}])))
+    vault.editing.edit(EditRequest("Sink", tags=("kitchen",)))
+
+    done = summarise(vault, Finding("Stove"), Finding("Sink"), Finding("Lamp"))
+
+    assert [
+        ("Sink.md", ("no_summary",)),
+        ("Lamp.md", ("untagged", "no_summary", "disconnected")),
+    ] == [(one.path, one.reasons) for one in done.still_defective]
+
+
+def test_a_summary_frees_what_its_connection_has_reserved_and_an_observation_does_not(connect: Connect) -> None:
+    vault, other = connect(), connect("other")
+
+    def left() -> int:
+        return other.upkeep.curation.find_queue(QueueRequest()).leased_elsewhere
+
+    vault.upkeep.curation.find_queue(QueueRequest())
+    reserved = left()
+    vault.upkeep.runs.record(RunRequest("observation", "Dark."))
+    noted = left()
+    summarise(other)
+    ended_by_another = left()
+    summarise(vault)
+
+    assert (3, 3, 3, 0) == (reserved, noted, ended_by_another, left())
 
 
 def test_two_records_of_one_minute_are_two_files(connect: Connect) -> None:

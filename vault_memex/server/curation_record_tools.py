@@ -14,7 +14,7 @@ from vault_memex.server.lines import LONGEST_NAME, cut, join_lines
 from vault_memex.server.tool import Answer, ToolSpec, WriteArguments
 from vault_memex.services.flags import Resolved
 from vault_memex.services.pairs import PairedNote
-from vault_memex.services.runs import Finding, RunRequest
+from vault_memex.services.runs import Finding, RunRequest, StillDefective
 from vault_memex.vault import Vault
 
 NAMES_A_NOTE = ("flag_resolution", "not_duplicates")
@@ -77,6 +77,7 @@ class RecordAnswer:
     file: str = ""
     started_at: str = ""  # from when on numbers were compared
     mismatches: tuple[str, ...] = ()
+    still_defective: tuple[StillDefective, ...] = ()  # of the notes looked at
     closed: Resolved | None = None
     two_notes: tuple[PairedNote, ...] = ()  # that are no duplicates
     notes: tuple[str, ...] = ()
@@ -117,7 +118,13 @@ def _write_down(vault: Vault, kind: RunKind, a: RecordArguments) -> RecordAnswer
     recorded = vault.upkeep.runs.record(RunRequest(kind, a.body, a.ref, findings, a.started_at, a.claimed))
     record = recorded.record
     return RecordAnswer(
-        "recorded", recorded.event, recorded.file, record.started_at, record.mismatches, notes=recorded.notes
+        "recorded",
+        recorded.event,
+        recorded.file,
+        record.started_at,
+        record.mismatches,
+        recorded.still_defective,
+        notes=recorded.notes,
     )
 
 
@@ -136,6 +143,10 @@ def render_record(answer: RecordAnswer) -> Iterator[str]:
         said = "the journal agrees" if not answer.mismatches else "the journal says otherwise:"
         yield f"compared from {answer.started_at} on: {said}"
     yield from (f"   {one}" for one in answer.mismatches)
+    if answer.still_defective:
+        yield "still lacking something:"
+        for note in answer.still_defective:
+            yield f"   {cut(note.title, LONGEST_NAME)} ({note.path}): {', '.join(note.reasons)}"
     yield from answer.notes
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -128,6 +128,13 @@ class Curation:
     def build(self, snapshot: Snapshot, now: datetime, cooldown_days: int, *, pending: bool = False) -> Queue:
         """Return the whole queue of a snapshot."""
         return build_queue(self._find_candidates(snapshot, pending=pending), cooldown_days, now)
+
+    def find_defects(self, paths: Iterable[str]) -> Mapping[str, Sequence[Reason]]:
+        """Return of some notes what they lack now; those that are gone or lack nothing are left out."""
+        snapshot = self.snapshot()
+        facts = self.facts.find(snapshot)
+        notes = (snapshot.notes[path] for path in paths if path in snapshot.notes)
+        return {note.path: reasons for note in notes if (reasons := find_reasons(note, facts))}
 
     def release(self) -> None:
         """Free the notes that this connection has reserved: its run is over."""

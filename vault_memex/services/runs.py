@@ -31,6 +31,7 @@ from vault_memex.memory.runs import (
 )
 from vault_memex.memory.scope import Scope
 from vault_memex.services.actor import find_actor
+from vault_memex.services.curation import Curation
 from vault_memex.services.edit_plan import check_characters
 from vault_memex.services.editing import Editing
 from vault_memex.services.inbox import DETAIL, SUBMITTED
@@ -65,12 +66,23 @@ class RunRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class StillDefective:
+    """A note that was looked at and lacks something after the run."""
+
+    path: str
+    title: str
+    note_id: int | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """What was written down, and what the journal says to it."""
 
     record: RunRecord
     file: str
     event: int  # number in the journal
+    still_defective: tuple[StillDefective, ...] = ()  # of the notes that were looked at
     notes: tuple[str, ...] = ()
 
 
@@ -85,9 +97,9 @@ class Runs:
         scope: Scope,
         clock: Callable[[], datetime],
         *,
-        release: Callable[[], None],
+        curation: Curation,
     ) -> None:
-        self._release = release  # frees the notes that this connection has in hand
+        self._curation = curation
         self._scope = scope
         self._config = config
         self._editing = editing
@@ -126,8 +138,16 @@ class Runs:
             )
             path, event = self._write(record, about)
         if request.kind == "run_summary":
-            self._release()
-        return Recorded(record, path, event, notes)
+            self._curation.release()
+        return Recorded(record, path, event, self._find_defective(examined), notes)
+
+    def _find_defective(self, examined: Sequence[Examined]) -> tuple[StillDefective, ...]:
+        defects = self._curation.find_defects(one.path for one in examined) if examined else {}
+        return tuple(
+            StillDefective(one.path, one.title, one.note_id, tuple(defects[one.path]))
+            for one in examined
+            if one.path in defects
+        )
 
     def _write(self, record: RunRecord, about: Examined | None) -> tuple[str, int]:
         taken = self._editing.transactor.stores.files.find_internal(RUNS_FOLDER)

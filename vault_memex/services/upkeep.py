@@ -91,7 +91,7 @@ def open_upkeep(parts: Parts) -> Upkeep:
     return Upkeep(
         Flags(config, parts.flag_files, editing, parts.filing, clock),
         Pairs(config, parts.detecting, editing, parts.filing, parts.files),
-        Runs(config, editing, parts.trash, parts.scope, clock, release=curation.release),
+        Runs(config, editing, parts.trash, parts.scope, clock, curation=curation),
         Tags(editing, parts.retired_tags, clock),
         curation,
     )
