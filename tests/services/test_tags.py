@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import OpenVault
+from tests.timing import cpu_seconds
 from vault_memex.core.patch import parse_patch
 from vault_memex.errors import InvalidArgument, NotFound, RoleRequired
 from vault_memex.memory.connections import Connection
@@ -136,3 +137,20 @@ def test_what_cannot_be_meant_changes_nothing(owner: Vault, opening: OpenVault) 
         with pytest.raises(RoleRequired, match="for the person"):
             write()
     assert before == (read(owner), (owner.root / "_memex/tags.md").read_text("utf-8"))
+
+
+@pytest.mark.slow
+@pytest.mark.no_cover
+def test_undoing_a_change_of_many_notes_costs_a_few_times_what_making_it_did(
+    folder: Path, opening: OpenVault
+) -> None:
+    for number in range(1_500):
+        (folder / f"{number}.md").write_text(f"---\ntags: [draft]\n---\nText {number} #draft.\n", encoding="utf-8")
+    owner = opening(folder, role="owner")
+    owner.number_notes()
+    done = cpu_seconds(lambda: owner.upkeep.tags.merge("draft", "idea"))
+    event = owner.transactor.stores.journal.read()[-1].id
+    undone = cpu_seconds(lambda: owner.undoing.undo(event))
+
+    assert undone < 4 * done + 1
+    assert "#draft" in (folder / "7.md").read_text("utf-8")

@@ -30,9 +30,11 @@ class Former:
 
     def number_of(self, path: str) -> int | None:
         """Return the number of the note that is, or was last, at a path."""
-        ids = self._stores.ids
-        former = ids.find_former(path)
-        return ids.number_of(path) or (former[0] if len(former) == 1 else None)
+        number = self._stores.ids.number_of(path)
+        if number is not None:
+            return number
+        former = self._stores.ids.find_former(path)  # looks at all that ever had a number
+        return former[0] if len(former) == 1 else None
 
     def _find(self, event: JournalEvent, path: str, revision: str, *, before: bool) -> bytes | None:
         for data in self._yield_kept(event, path, revision, before=before):
