@@ -147,7 +147,7 @@ class Vault(Foreground):
         self.undoing = Undoing(self.editing, self.trash, self.clock)
         self.review: Review = Review(self.editing, self.merging, self.undoing, self.trash, self.clock)
         self.upkeep = open_upkeep(self)
-        self.skills = open_skills(self, self.whole.snapshot)
+        self.skills = open_skills(self, self.whole)
 
     def _add_reading(self) -> None:
         self.reading = Reading(

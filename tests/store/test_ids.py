@@ -192,6 +192,12 @@ def test_slugs_are_kept_beside_the_numbers_and_follow_their_notes(tmp_path: Path
     ids.moved([("A.md", "New/A.md", "h1")])
     ids.fix_skills([("B.md", "my-way")])
 
+    before = Ids(tmp_path / "none.tsv")
+    assert {} == dict(before.skills())
+    (tmp_path / "none.tsv").write_bytes(b"2\tB.md\th2\tc\n")
+    assert {} == dict(before.skills())
+    (tmp_path / "none.tsv").write_bytes(b"2\tB.md\th2\tc\nskill\tglaze\t2\tc\n")
+    assert {2: "glaze"} == dict(before.skills())
     for seen in (ids, Ids(file)):
         assert [(2, "my-way"), (1, "kiln")] == list(seen.skills().items())
         assert {"New/A.md": 1, "B.md": 2} == dict(seen.numbers())

@@ -25,9 +25,11 @@ from vault_memex.memory.skills import (
     find_version,
     is_skill,
 )
+from vault_memex.memory.system_tags import SKILL
 from vault_memex.services.numbering import Numbering
 from vault_memex.services.reading import Reading
 from vault_memex.store.builtin_skills import BuiltinSkill, read_builtin_skills
+from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.transaction import Stores, Transactor
 
 SKILL_URI = "memex://skill/"
@@ -64,15 +66,16 @@ class LoadedSkill:
 class _Looked:
     """What was found, and what it rests on."""
 
-    snapshot: Snapshot
+    revision: int  # of the catalogue
+    snapshot: Snapshot | None  # None after a first look, which loads no more than it needs
     fixed: Mapping[int, str]
     today: date
     found: SkillsFound
     unfixed: Mapping[str, str]  # slugs by path that no line of `ids.tsv` says yet
 
-    def rests_on(self, snapshot: Snapshot, fixed: Mapping[int, str], today: date) -> bool:
+    def rests_on(self, revision: int, fixed: Mapping[int, str], today: date) -> bool:
         """Return whether a look now would find the same."""
-        return self.snapshot is snapshot and self.fixed is fixed and self.today == today
+        return self.revision == revision and self.fixed is fixed and self.today == today
 
 
 class Parts(Protocol):
@@ -85,10 +88,20 @@ class Parts(Protocol):
     clock: Callable[[], datetime]
 
 
-def open_skills(parts: Parts, whole: Callable[[], Snapshot]) -> Skills:
-    """Return the skills of one connection; `whole` gives all notes."""
+class Whole(Protocol):
+    """The vault as a whole."""
+
+    catalogue: Catalogue
+
+    def snapshot(self) -> Snapshot:
+        """Return all notes."""
+
+
+def open_skills(parts: Parts, whole: Whole) -> Skills:
+    """Return the skills of one connection of a vault."""
     return Skills(
-        snapshot=whole,
+        catalogue=whole.catalogue,
+        snapshot=whole.snapshot,
         stores=parts.transactor.stores,
         numbering=parts.numbering,
         reading=parts.reading,
@@ -103,6 +116,7 @@ class Skills:
     def __init__(
         self,
         *,
+        catalogue: Catalogue,
         snapshot: Callable[[], Snapshot],
         stores: Stores,
         numbering: Numbering,
@@ -110,7 +124,8 @@ class Skills:
         connection: Connection,
         clock: Callable[[], datetime],
     ) -> None:
-        self._snapshot = snapshot  # of the whole vault
+        self._catalogue = catalogue  # of the whole vault, as is the snapshot
+        self._snapshot = snapshot
         self._ids = stores.ids
         self._lock = stores.lock
         self._numbering = numbering
@@ -163,19 +178,30 @@ class Skills:
                 self._ids.fix_skills(tuple(unfixed.items()))
 
     def _look(self) -> _Looked:
-        snapshot, fixed, today = self._snapshot(), self._ids.skills(), self._clock().date()
+        revision, fixed, today = self._catalogue.revision, self._ids.skills(), self._clock().date()
         with self._looking:
             before = self._looked
-            if before is not None and before.rests_on(snapshot, fixed, today):
+            if before is not None and before.rests_on(revision, fixed, today):
                 return before
-            changes = snapshot.find_changes(before.snapshot if before else None)
-            for note in changes.before:
-                self._meant.pop(note.path, None)
-            self._meant |= {note.path: note for note in changes.after if is_skill(note)}
-            self._looked = self._build(snapshot, fixed, today)
+            snapshot = self._snapshot() if before is not None else None  # a start loads nothing for this
+            self._follow(snapshot, before.snapshot if before is not None else None)
+            found, unfixed = self._build(fixed, today)
+            seen = revision if snapshot is None else snapshot.revision
+            self._looked = _Looked(seen, snapshot, fixed, today, found, unfixed)
             return self._looked
 
-    def _build(self, snapshot: Snapshot, fixed: Mapping[int, str], today: date) -> _Looked:
+    def _follow(self, snapshot: Snapshot | None, since: Snapshot | None) -> None:
+        """Bring the notes that are meant as skills up to a snapshot; without one, from the catalogue alone."""
+        if since is None:
+            self._meant.clear()
+        changes = snapshot.find_changes(since) if snapshot is not None else None
+        for note in changes.before if changes is not None else ():
+            self._meant.pop(note.path, None)
+        notes = changes.after if changes is not None else self._catalogue.find_tagged(SKILL)
+        self._meant |= {note.path: note for note in notes if is_skill(note)}
+
+    def _build(self, fixed: Mapping[int, str], today: date) -> tuple[SkillsFound, Mapping[str, str]]:
+        """Return what is found, and the slugs that are still to be fixed."""
         whys = {path: check_skill(note, today) for path, note in self._meant.items()}
         served = [note for path, note in self._meant.items() if not whys[path]]
         numbers = {note.note_id: note.path for note in served}
@@ -190,7 +216,7 @@ class Skills:
         )
         shown = tuple(skill for skill in skills if name_key(skill.slug) not in self._hidden)
         unfixed = {path: slug for path, slug in slugs.items() if known.get(path) != slug}
-        return _Looked(snapshot, fixed, today, SkillsFound(shown, find_version(shown), unserved), unfixed)
+        return SkillsFound(shown, find_version(shown), unserved), unfixed
 
 
 def _build_builtin(skill: BuiltinSkill) -> Skill:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from vault_memex.core.changes import Signature
-from vault_memex.core.snapshot import Snapshot
+from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.store import catalogue_links as links
 from vault_memex.store import catalogue_passages as passages
 from vault_memex.store import catalogue_read as read
@@ -93,6 +93,11 @@ class Catalogue:
         """Return all notes as they are now; a previous snapshot makes it a matter of what changed."""
         with self._reading() as db:
             return read.load_snapshot(db, previous)
+
+    def find_tagged(self, tag: str) -> tuple[NoteRecord, ...]:
+        """Return the notes with a tag of ASCII letters, and perhaps some others, by path, without loading all."""
+        with self._reading() as db:
+            return read.find_tagged(db, tag)
 
     def count_notes(self) -> int:
         """Return how many notes there are, without loading them."""

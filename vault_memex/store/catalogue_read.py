@@ -49,6 +49,12 @@ def count_notes(db: sqlite3.Connection) -> int:
     return int(count)
 
 
+def find_tagged(db: sqlite3.Connection, tag: str) -> tuple[NoteRecord, ...]:
+    """Return the notes with a tag of ASCII letters, by path; others whose records hold its name may be among them."""
+    rows = db.execute(_NOTES + " WHERE record LIKE ? ORDER BY path", (f'%"{tag}"%',))
+    return tuple(_build_record(row, json.loads(row[2])) for row in rows)
+
+
 def load_signatures(db: sqlite3.Connection) -> dict[str, Signature]:
     """Return the signature of every note, all zeros for one that was announced and not read yet."""
     rows = db.execute("SELECT path, mtime_ns, ctime_ns, size, inode FROM files WHERE is_note")

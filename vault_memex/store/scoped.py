@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from vault_memex.core.snapshot import Snapshot
+from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.errors import NotFound
 from vault_memex.memory.scope import Scope
 from vault_memex.store.catalogue import (
@@ -72,6 +72,10 @@ class ScopedCatalogue(Catalogue):
         del previous
         notes = {path: note for path, note in whole.notes.items() if self._holds(path)}
         return replace(whole, notes=notes, attachments=tuple(filter(self._holds, whole.attachments)))
+
+    def find_tagged(self, tag: str) -> tuple[NoteRecord, ...]:
+        """Return the notes of the scope with a tag, and perhaps some others."""
+        return tuple(note for note in super().find_tagged(tag) if self._holds(note.path))
 
     def count_notes(self) -> int:
         """Return how many notes of the scope there are."""
