@@ -47,10 +47,11 @@ def test_merging_rewrites_all_notes_as_one_change_that_is_undone_as_one(owner: V
         "Past.md": "---\nlayer: past\ntags:\n- idea\n---\nIt happened.\n",
         "Broken.md": "---\ntags: [x\n---\nHas #idea all the same.\n",
     } == read(owner)
-    assert ("tag_merged", "one word for one thing", {"tag": "draft", "into": "idea"}) == (
+    assert ("tag_merged", "one word for one thing", "draft", "idea") == (
         event.kind,
         event.reason,
-        dict(event.details),
+        event.details["tag"],
+        event.details["into"],
     )
     assert {*done.changed, "_memex/tags.md"} == {file.path for file in event.files}
 
