@@ -203,6 +203,7 @@ class Vault(Foreground):
             snapshot=self.snapshot,
             rules=self.rules,
             files=self.files,
+            count_insights=lambda: (self.signals.count_new(), self.inferences.count_stale()),
         )
 
     def _add_rules(self, clock: Callable[[], datetime]) -> None:

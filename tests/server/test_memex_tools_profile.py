@@ -39,6 +39,7 @@ FOR_ALL = {
 }
 FOR_CURATORS: dict[str, set[str]] = {
     "log": {"kind", "text", "examined", "started_at", "claimed", "body_encoding"},
+    "log_recent": {"note_id", "kind", "precedent_only", "limit", "offset"},
     "resolve_curation_flag": {"note_id", "resolution", "body_encoding"},
     "duplicate_candidates": {"max_distance", "include_pending", "limit", "offset"},
 }
@@ -102,6 +103,7 @@ async def test_every_answer_is_structured_as_its_schema_says_and_readable(server
         ("list_properties", {}),
         ("health", {}),
         ("duplicate_candidates", {"max_distance": 0.4}),
+        ("log_recent", {}),
         ("log", {"kind": "observation", "text": "Some notes have no summary."}),
     ]
     async with server(role="curator") as client:
@@ -110,7 +112,7 @@ async def test_every_answer_is_structured_as_its_schema_says_and_readable(server
             result = await client.call_tool(name, arguments)
             jsonschema.validate(value_of(result), schemas[name] or {"not": {}})
             assert text_of(result).strip()
-    assert {*FOR_ALL, "log", "duplicate_candidates"} == {name for name, _ in calls}
+    assert {*FOR_ALL, *FOR_CURATORS} - {"resolve_curation_flag"} == {name for name, _ in calls}
 
 
 async def test_a_search_names_number_status_and_section_and_the_number_reads_the_note(server: Server) -> None:
@@ -276,6 +278,28 @@ async def test_under_review_a_new_note_of_an_agent_is_pending_and_a_change_held(
     )
 
 
+async def test_health_tells_of_connection_waiting_work_and_state_and_of_no_place_on_the_machine(
+    server: Server, sample: Path
+) -> None:
+    async with server(policy="reviewed") as client:
+        await client.call_tool("propose", {"title": "New", "body_md": "Something."})
+        await client.call_tool("propose", {"note_id": "Home", "summary": "Where to begin."})
+        await client.call_tool("get_signals", {"refresh": True})
+        result = await client.call_tool("health", {})
+        signals = text_of(await client.call_tool("get_signals", {}))
+
+    value = value_of(result)
+    assert ("vault", "codex", "agent", "reviewed", 1, 1) == tuple(
+        value[name] for name in ("vault", "connection", "role", "policy", "pending", "proposals")
+    )
+    assert value["without_tags_or_summary"] > 0
+    assert value["new_signals"] > 0
+    assert f"{value['new_signals']} " in signals
+    assert {"index", "meaning", "git"} <= value.keys()
+    assert f"{value['new_signals']} new signals, 0 stale inferences" in text_of(result)
+    assert str(sample.parent) not in text_of(result) + json.dumps(value)
+
+
 async def test_texts_arrive_as_base64_under_the_original_names(server: Server, sample: Path) -> None:
     def code(text: str) -> str:
         return base64.b64encode(text.encode()).decode()
@@ -331,12 +355,16 @@ async def test_a_curator_writes_runs_down_and_closes_flags_and_an_agent_does_not
                 },
             )
         )
+        told = value_of(await client.call_tool("log_recent", {}))
+        about = value_of(await client.call_tool("log_recent", {"note_id": note["id"], "limit": 3}))
     async with server() as client:
         refused = [text_of(await client.call_tool(name, {})) for name in FOR_CURATORS]
 
     assert "Is this still so?" == note["curation_flag"]["comment"]
     assert ("closed", "recorded") == (closed["outcome"], logged["outcome"])
     assert 1 == len(logged["mismatches"])
+    assert ["run_summary", "flag_resolved", "flag_raised"] == [row["kind"] for row in told["rows"]]
+    assert ["run_summary", "flag_resolved", "flag_raised"] == [row["kind"] for row in about["rows"]]
     assert [True] * len(FOR_CURATORS) == [text.startswith("FORBIDDEN: ") for text in refused]
 
 

@@ -121,6 +121,7 @@ READS: Mapping[str, list[dict[str, Any]]] = {
     "recent_changes": [{"since": "2020-01-01"}],
     "inbox": [{"max_chars": 2000}],
     "list_properties": [{}],
+    "log_recent": [{}, {"note_id": "Kiln"}, {"kind": "submitted"}],
     "list_skills": [{}],
     "get_skill": [{"slug": "writing"}, {"slug": "way"}],
     "health": [{}],

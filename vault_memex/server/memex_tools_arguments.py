@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from vault_memex.memory.journal_kinds import KINDS
 from vault_memex.memory.runs import MOST_CLAIMED, MOST_EXAMINED, MOST_WORDS
 from vault_memex.server.curation_record_tools import ExaminedArgument
 from vault_memex.server.read_tools import Text
@@ -161,6 +162,18 @@ class Log(WriteArguments):
         None,
         description=f"How many: edited (at once), held (edits that wait), proposed (the rest); each 0-{MOST_CLAIMED}.",
     )
+
+
+class LogRecent(Arguments):
+    """Arguments of `log_recent`."""
+
+    also: ClassVar = {"id": "note_id", "ref": "note_id"}
+
+    note_id: int | str = Field("", description="All about this note, by whomever; else the history of tidying.")
+    kind: Literal["", *KINDS] = Field("", description="Only this.")  # type: ignore[valid-type]
+    precedent_only: bool = Field(False, description="Only decisions of the person that hold for like cases.")
+    limit: int = Field(40, description="Rows, 1-200.")
+    offset: int = Field(0, ge=0)
 
 
 class GetSkill(Arguments):

@@ -25,6 +25,7 @@ from vault_memex.server.memex_tools_arguments import (
     Inbox,
     Listing,
     Log,
+    LogRecent,
     Nothing,
     Propose,
     ProposeDelete,
@@ -246,6 +247,21 @@ def log(vault: Vault, a: Log) -> Answer:
         "recorded", written.event, written.file, record.started_at, record.mismatches, notes=written.notes
     )
     return Answer(join_lines(list(render_record(answer))), answer)
+
+
+def log_recent(vault: Vault, a: LogRecent) -> Answer:
+    """Return the history of tidying, or all about one note, newest first."""
+    find_numbered(vault)
+    request = ChangesRequest(
+        ref=str(a.note_id),
+        limit=a.limit,
+        offset=a.offset,
+        scope="curation",
+        kind=a.kind,
+        precedent_only=a.precedent_only,
+    )
+    found = vault.history.find_changes(request)
+    return Answer(render_changes(found), found)
 
 
 def resolve_flag(vault: Vault, a: ResolveFlag) -> Answer:

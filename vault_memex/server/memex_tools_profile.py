@@ -15,6 +15,7 @@ from vault_memex.server.memex_tools_arguments import (
     Inbox,
     Listing,
     Log,
+    LogRecent,
     Nothing,
     Propose,
     ProposeDelete,
@@ -182,6 +183,18 @@ TOOLS: tuple[ToolSpec[Any], ...] = (
         Log,
         calls.log,
         output=RecordAnswer,
+        curators_only=True,
+    ),
+    _spec(
+        "log_recent",
+        "What was written down",
+        "The history of tidying, newest first: runs, observations, what the person decided and why; with note_id all "
+        "that happened to that note. What the person said stands above your opinion, and a precedent holds for like "
+        "cases from then on.",
+        LogRecent,
+        calls.log_recent,
+        output=ChangesAnswer,
+        read_only=True,
         curators_only=True,
     ),
     _spec(

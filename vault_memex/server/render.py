@@ -321,6 +321,7 @@ def render_status(answer: StatusAnswer) -> str:
         + (f" · {meaning.reason}" if meaning.reason else ""),
         f"git: {answer.git}",
         f"to tidy: {untidy}; waiting for approval: {answer.pending} notes, {answer.proposals} proposals",
+        f"pointed out: {answer.new_signals} new signals, {answer.stale_inferences} stale inferences",
         *_describe_rules(answer),
     ]
     notices = (f"notice: {cut(n, LONGEST_NOTICE)}" for n in index.notices)

@@ -51,6 +51,8 @@ class StatusAnswer:
     meaning: MeaningStatus
     proposals: int = 0  # in _memex/inbox
     inbox: InboxAnswer | None = None  # when asked for
+    new_signals: int = 0
+    stale_inferences: int = 0
     rules: int = 0  # house rules in force
     rules_not_in_force: tuple[str, ...] = ()  # rule notes that assistants are not given, at most ten
     rules_changed_since_start: bool = False  # what the assistant was told at the start is out of date
@@ -72,7 +74,9 @@ class Status:
         snapshot: Callable[[], Snapshot],
         rules: Rules,
         files: VaultFiles,
+        count_insights: Callable[[], tuple[int, int]],
     ) -> None:
+        self._count_insights = count_insights  # new signals and stale inferences, as last looked at
         self._files = files
         self._rules = rules
         self._name = name
@@ -90,6 +94,7 @@ class Status:
         snapshot = self._snapshot()
         notes = snapshot.notes.values()
         rules = self._rules.find()
+        new_signals, stale_inferences = self._count_insights()
         return StatusAnswer(
             vault=self._name,
             version=self._version,
@@ -106,6 +111,8 @@ class Status:
             git=describe_git(self.git, self._config),
             index=index,
             meaning=self.check_meaning(),
+            new_signals=new_signals,
+            stale_inferences=stale_inferences,
             rules=sum(rule.in_force for rule in rules.rules),
             rules_not_in_force=tuple(rule.path for rule in rules.rules if not rule.in_force)[:MOST_RULES],
             rules_changed_since_start=self._rules.differ(rules),
