@@ -5,15 +5,20 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from vault_memex.config import Config
 from vault_memex.core.snapshot import Snapshot
+from vault_memex.errors import MemexError
 from vault_memex.index.background import Background
 from vault_memex.index.indexer import Indexer, PathReport, Progress, ScanReport
 from vault_memex.index.meaning import Meaning
 from vault_memex.services.editing import Editing
+from vault_memex.services.noticing import Noticing
 from vault_memex.services.numbering import Numbering
+from vault_memex.services.status import Status
 from vault_memex.services.times import learn_times
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
@@ -39,6 +44,9 @@ class Foreground:
     numbering: Numbering
     background: Background
     editing: Editing
+    config: Config
+    status: Status
+    noticing: Noticing
     _closed: bool
     _loading: threading.Lock
     _loaded: Snapshot | None
@@ -84,6 +92,9 @@ class Foreground:
 
     def _follow(self, report: ScanReport | PathReport) -> None:
         self.numbering.load()
+        if self.config.role != "reader" and self.status.git.mode() == "off":
+            with suppress(MemexError):  # somebody is writing long, or the disk is full: the next look tells
+                self.noticing.follow()
         if isinstance(report, ScanReport) and report.added:
             # A long history takes git seconds, and the thread that calls this is the one that watches.
             threading.Thread(target=self._learn_times, name="git-times", daemon=True).start()

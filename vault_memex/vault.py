@@ -42,6 +42,7 @@ from vault_memex.services.merging import Merging
 from vault_memex.services.names import Names
 from vault_memex.services.nearby import Nearby
 from vault_memex.services.note_logs import NoteLogs
+from vault_memex.services.noticing import Noticing
 from vault_memex.services.numbering import Numbering
 from vault_memex.services.outside import Outside
 from vault_memex.services.reading import Reading
@@ -121,6 +122,7 @@ class Vault(Foreground):
         self.transactor = open_transactor(files, cache, config.commit, clock)
         self.trash = Trash(files)
         self.numbering = Numbering(self.transactor.stores.ids, self.catalogue, self.trash, self.snapshot, clock)
+        self.noticing = Noticing(self.transactor, self.trash, self.catalogue, self.snapshot, clock)
         self.background = Background(
             self.indexer,
             Leadership(cache),
@@ -185,6 +187,7 @@ class Vault(Foreground):
         self.history = History(
             stores=self.transactor.stores,
             outside=Outside(git, self.transactor.stores.ids),
+            noticing=self.whole.noticing,
             reading=self.reading,
             trash=self.trash,
             snapshot=self.snapshot,

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.index.indexed_vault import IndexedVault, dump, put_back_mtime, wait_until
+from vault_memex.config import Config
 from vault_memex.core.changes import Signature
 from vault_memex.errors import VaultError
 from vault_memex.index import applying, indexer, reading
@@ -43,6 +44,20 @@ class Clock:
 
 
 # -- passes
+
+
+def test_a_folder_that_is_ignored_from_now_on_leaves_the_index_and_comes_back(vault: IndexedVault) -> None:
+    vault.write("a.md", "kiln")
+    vault.write("old/b.md", "ash")
+    vault.indexer.reconcile()
+    vault.config = Config(ignore=("old",))
+    vault.reopen()
+
+    assert ("old/b.md",) == vault.indexer.reconcile().removed
+    assert ["a.md"] == vault.notes()
+    vault.config = Config()
+    vault.reopen()
+    assert ("old/b.md",) == vault.indexer.reconcile().added
 
 
 def test_pass_reports_what_it_found_and_a_second_one_finds_nothing(vault: IndexedVault) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.conftest import OpenVault
 from tests.services.test_editing import edit
 from vault_memex.server.render import render_changes
-from vault_memex.services.history import NO_GIT, ChangesRequest
+from vault_memex.services.history import ChangesRequest
 from vault_memex.services.requests import EditRequest, RetireRequest, SaveRequest
 from vault_memex.store.versions import KEPT
 
@@ -95,7 +95,3 @@ def test_a_write_that_waits_for_its_commit_is_not_told_as_an_edit_of_the_owner(
     vault.refresh()
     rows = vault.history.find_changes(ChangesRequest()).rows
     assert [("edited_outside", "Log.md", "owner")] == [(r.kind, r.path, r.actor) for r in rows if r.uncommitted]
-
-
-def test_without_git_it_is_said_that_edits_outside_are_not_listed(folder: Path, opening: OpenVault) -> None:
-    assert (NO_GIT,) == opening(folder).history.find_changes(ChangesRequest()).notes

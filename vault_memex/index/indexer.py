@@ -213,7 +213,8 @@ class Indexer:
         self, diff: Diff, known: dict[str, Signature], progress: Progress | None, stopped: Callable[[], bool]
     ) -> PassCounts:
         folders: dict[str, bool] = {}
-        back = tuple(path for path in diff.removed if self._is_back(path, folders))
+        seen = (path for path in diff.removed if is_in_scope(path, self.config.ignore))  # not ignored since
+        back = tuple(path for path in seen if self._is_back(path, folders))
         wanted = self._with_known([(path, NEW) for path in diff.added + diff.changed + back], known)
         parallel = len(wanted) >= PARALLEL_FROM and self._workers > 0
         if parallel:

@@ -1,4 +1,4 @@
-"""What changed: the journal of this program, and git commits and edits made outside it, as one stream."""
+"""What changed: the journal, and what was done outside this program as git or a comparison tells, as one stream."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from vault_memex.memory.runs import RUN_KINDS
 from vault_memex.memory.scope import Scope
 from vault_memex.services.flashbacks import KIND as FLASHBACK
 from vault_memex.services.inbox import DETAIL
+from vault_memex.services.noticing import Noticing
 from vault_memex.services.outside import Outside, OutsideChange, is_note
 from vault_memex.services.reading import OWNER, Reading
 from vault_memex.services.reversing import find_states
@@ -35,7 +36,7 @@ from vault_memex.store.trash import Trash
 
 DEFAULT_DAYS = 7
 MOST_ROWS = 200
-NO_GIT = "Edits made outside are not listed: they are read from git, and the vault is no git work tree."
+NOT_COMPARED = "Edits made outside are told from the first write here on, or from `vault-memex init` on."
 _BEGINNING = datetime.fromtimestamp(0, UTC)
 _ANOTHER = "\0"  # no path: what had the name before was another note
 
@@ -113,6 +114,7 @@ class History:
         *,
         stores: Stores,
         outside: Outside,
+        noticing: Noticing,
         reading: Reading,
         trash: Trash,
         snapshot: Callable[[], Snapshot],
@@ -126,6 +128,7 @@ class History:
         self._versions = stores.versions
         self._journal = stores.journal
         self._outside = outside
+        self._noticing = noticing
         self._reading = reading
         self._trash = trash
         self._snapshot = snapshot
@@ -150,8 +153,8 @@ class History:
         limit = max(1, min(request.limit, MOST_ROWS))
         page = tuple(rows[request.offset : request.offset + limit])
         notes = [f"limit set to {limit} (1-{MOST_ROWS})"] if limit != request.limit else []
-        if not self._outside.is_seen:
-            notes.append(NO_GIT)
+        if not self._outside.in_git and not self._noticing.is_possible:
+            notes.append(NOT_COMPARED)
         return ChangesAnswer(render_moment(since), len(rows), len(page), request.offset, page, tuple(notes))
 
     def _check(self, request: ChangesRequest, *, tidying: bool) -> None:
@@ -227,7 +230,9 @@ class History:
             yield _Told(row, paths, frozenset(_find_examined(event)))
 
     def _find_outside(self, since: datetime) -> Iterator[_Told]:
-        if not self._outside.is_seen:
+        if not self._outside.in_git:
+            for change in self._noticing.find_open():
+                yield from self._tell(change)
             return
         notes = self._snapshot().notes
         for change in self._outside.find_commits(since, notes, self._scope.holds):

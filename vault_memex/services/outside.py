@@ -39,8 +39,8 @@ class Outside:
         self._ids = ids
 
     @property
-    def is_seen(self) -> bool:
-        """Whether git can tell."""
+    def in_git(self) -> bool:
+        """Whether git can tell: the vault is the top of a git work tree."""
         return self._git.mode() != "off"
 
     def find_commits(

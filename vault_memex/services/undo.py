@@ -16,6 +16,7 @@ from vault_memex.services.actor import find_actor
 from vault_memex.services.editing import Editing
 from vault_memex.services.former import Former
 from vault_memex.services.inbox import DETAIL, SUBMITTED, UNDONE
+from vault_memex.services.noticing import OUTSIDE
 from vault_memex.services.requests import PlannedWrite
 from vault_memex.services.reversing import Reversal, Reversing, find_states
 from vault_memex.store.journal import JournalEvent, render_moment
@@ -69,7 +70,7 @@ class Undoing:
     def find(self, limit: int = 20) -> tuple[UndoRow, ...]:
         """Return the latest changes of files, newest first."""
         undone = self._find_undone()
-        events = [event for event in self._journal.read() if event.kind not in _NEVER and find_states(event)]
+        events = [event for event in self._journal.read() if not _find_bar(event) and find_states(event)]
         return tuple(
             UndoRow(
                 event.id,
@@ -94,8 +95,8 @@ class Undoing:
         event = self._journal.find_event(number)
         if event is None or not find_states(event):
             raise NotFound(f"Change {number} changed no file. `vault-memex undo` lists those that did.")
-        if event.kind in _NEVER:
-            raise DoesNotFit(f"Change {number} is not undone. {_NEVER[event.kind].format(**event.details)}")
+        if bar := _find_bar(event):
+            raise DoesNotFit(f"Change {number} is not undone. {bar}")
         if self._find_undone().get(number):
             raise DoesNotFit(f"Change {number} has been undone already. `vault-memex undo` lists what can be.")
         planned: list[Reversal] = []
@@ -139,6 +140,13 @@ class Undoing:
         for number in sorted(by, reverse=True):  # later events first: their own state counts
             undone[number] = any(not undone.get(undoing, False) for undoing in by[number])
         return undone
+
+
+def _find_bar(event: JournalEvent) -> str:
+    """Return why an event is never undone; empty when it can be."""
+    if event.op == OUTSIDE:
+        return "It was made outside: what was there before is not kept here."
+    return _NEVER.get(event.kind, "").format(**event.details)
 
 
 def _details(event: JournalEvent) -> dict[str, int]:

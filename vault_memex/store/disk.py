@@ -113,6 +113,14 @@ def read_bytes(file: Path) -> bytes:
     return read_file(file).data
 
 
+def read_or_none(file: Path) -> bytes | None:
+    """Return what a file holds; None when it cannot be read."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
+
+
 def sync_folder(folder: Path) -> None:
     """Make names in the folder durable, where the system lets a folder be opened."""
     if os.name != "posix":

@@ -128,15 +128,19 @@ class Journal:
 
     def append(self, event: JournalEvent) -> tuple[Path, int]:
         """Append an event, durable; return its file and the file's length afterwards."""
-        file = self.folder / f"{event.at[:7]}.jsonl"
+        return self.append_all([event])
+
+    def append_all(self, events: Sequence[JournalEvent]) -> tuple[Path, int]:
+        """Append events of one month together, durable; return their file and the file's length afterwards."""
+        file = self.folder / f"{events[0].at[:7]}.jsonl"
         known = self._sizes.get(file.name, 0)
         if known != _size_of(file):  # not what we last wrote or read: it may end torn
             cut_torn_end(file, is_whole=lambda line: parse_event(line) is not None)
             known = -1
-        size = append_lines(file, render_event(event))
+        size = append_lines(file, b"".join(map(render_event, events)))
         if known >= 0:
             self._sizes[file.name] = size
-            self._highest = max(self._highest, event.id)
+            self._highest = max(self._highest, *(event.id for event in events))
         return file, size
 
     def retract(self, event: JournalEvent) -> None:
@@ -171,11 +175,15 @@ class Journal:
         """Return the size of each month's file in bytes, by name; nothing before the first write."""
         return {file.name: _size_of(file) for file in self._months()}
 
-    def read_kind(self, kind: str, seen: Mapping[str, int]) -> Iterator[JournalEvent]:
-        """Yield the events of a kind after the bytes seen in each file, oldest file first.
+    def read_new(self, seen: Mapping[str, int]) -> Iterator[JournalEvent]:
+        """Yield the events after the bytes seen in each file, oldest file first.
 
         A file that got shorter is read from its start.
         """
+        return self._read_marked(b"", seen)
+
+    def read_kind(self, kind: str, seen: Mapping[str, int]) -> Iterator[JournalEvent]:
+        """Yield the events of a kind in the same way."""
         mark = f'"kind":{json.dumps(kind)}'.encode()
         return (event for event in self._read_marked(mark, seen) if event.kind == kind)
 

@@ -23,7 +23,7 @@ from vault_memex.store.atomic import Checkpoint, no_checkpoint
 from vault_memex.store.beside import Beside
 from vault_memex.store.change_event import build_commit_file, build_event, build_request
 from vault_memex.store.commits import Book, CommitQueue, QueuedCommit
-from vault_memex.store.disk import os_error_as_memex, remove_quietly
+from vault_memex.store.disk import os_error_as_memex, read_or_none, remove_quietly
 from vault_memex.store.displaced import Sweeper, remove_orphans
 from vault_memex.store.files import VaultFiles
 from vault_memex.store.git import CommitFile
@@ -144,11 +144,18 @@ class Transactor:
 
     def record(self, event: JournalEvent, deadline: float = 10.0) -> JournalEvent:
         """Journal an event that changes no file; its number and time are set here."""
+        return self.record_all([event], deadline)[0]
+
+    def record_all(self, events: Sequence[JournalEvent], deadline: float = 10.0) -> tuple[JournalEvent, ...]:
+        """Journal events that change no file, together; their numbers and time are set here."""
+        if not events:
+            return ()
         with self.stores.lock.hold(deadline):
             self._open_layout()
-            numbered = replace(event, id=self._next_id(), at=render_moment(self._now()))
+            first, now = self._next_id(), render_moment(self._now())
+            numbered = tuple(replace(event, id=first + i, at=now) for i, event in enumerate(events))
             try:
-                self.stores.journal.append(numbered)
+                self.stores.journal.append_all(numbered)
             except OSError as error:
                 raise os_error_as_memex(error, ".memex/journal") from error
         return numbered
@@ -370,7 +377,7 @@ class Transactor:
                 continue
             root = self.stores.files.root
             paths = {path for step in intent.steps for path in (step.path, step.to)}
-            files = [build_commit_file(root, path, _read_or_none(root / path)) for path in sorted(paths)]
+            files = [build_commit_file(root, path, read_or_none(root / path)) for path in sorted(paths)]
             book = Book(f".memex/journal/{intent.event.at[:7]}.jsonl", _WHOLE)
             queue.submit(QueuedCommit(build_request(intent.event, files), (book,), found.file))
             recovered.append(Recovered(intent.event, "committed"))
@@ -380,13 +387,6 @@ class Transactor:
 def _size_of(file: Path) -> int | None:
     try:
         return file.stat().st_size
-    except OSError:
-        return None
-
-
-def _read_or_none(file: Path) -> bytes | None:
-    try:
-        return file.read_bytes()
     except OSError:
         return None
 
