@@ -22,11 +22,13 @@ def test_a_connection_is_set_listed_changed_and_removed(run: Run, sample: Path) 
     assert 0 == run("connections", "set", "watcher", "--role", "reader").status
     written = (sample / FILE).read_text(encoding="utf-8")
     (sample / FILE).write_text(written.replace('"curator"', '"curator"  # mine'), encoding="utf-8")
-    assert 0 == run("connections", "set", "claude-code", "--whole-vault").status
+    assert 0 == run("connections", "set", "claude-code", "--whole-vault", "--hide-skills", "guide", "kiln").status
+    assert "guide, kiln" in run("connections").out
+    assert 0 == run("connections", "set", "watcher", "--all-skills").status
     listed = json.loads(run("connections", "list", "--json").out)
 
-    assert [("claude-code", "curator", []), ("watcher", "reader", [])] == [
-        (one["name"], one["role"], one["scopes"]) for one in listed
+    assert [("claude-code", "curator", [], ["guide", "kiln"]), ("watcher", "reader", [], [])] == [
+        (one["name"], one["role"], one["scopes"], one["hidden_skills"]) for one in listed
     ]
     assert 'role = "curator"  # mine\n' in (sample / FILE).read_text(encoding="utf-8")
     assert "watcher" in run("connections", "remove", "claude-code").out
@@ -40,6 +42,7 @@ def test_a_connection_is_set_listed_changed_and_removed(run: Run, sample: Path) 
         ("set",),
         ("set", "claude-code"),
         ("set", "claude-code", "--scope", "A", "--whole-vault"),
+        ("set", "claude-code", "--hide-skills", "guide", "--all-skills"),
         ("set", "claude-code", "--scope", "../A"),
         ("set", "a/b", "--role", "reader"),
         ("remove",),

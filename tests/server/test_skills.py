@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ from mcp.types import CallToolResult, ResourceTemplateReference, TextContent, Te
 
 from tests.conftest import OpenVault
 from tests.server.conftest import Call, serve_command, text_of
+from vault_memex.cli.parser import build_parser
 from vault_memex.memory.connections import Connection
 from vault_memex.server.app import build_server
-from vault_memex.server.skill_surface import META
+from vault_memex.server.instructions import find_names
+from vault_memex.server.skill_surface import META, SkillSurface
 from vault_memex.server.tools import ALL_TOOLS, find_callable, find_tools
 from vault_memex.session import Session
 from vault_memex.store.builtin_skills import read_builtin_skills
@@ -191,13 +194,39 @@ async def test_a_profile_with_closed_schemas_or_without_a_tool_for_skills_is_lef
 
 
 def test_the_built_in_skills_speak_of_tools_that_there_are() -> None:
-    import re
-
-    from vault_memex.server.instructions import find_names, rename_tools
-
-    names = {spec.name for spec in ALL_TOOLS}
+    tools = {spec.name: spec.arguments.model_fields for spec in ALL_TOOLS}
+    arguments = {name for fields in tools.values() for name in fields}
+    others = {
+        "past",
+        "state",
+        "rule",
+        "find",
+        "no_match",
+        "curation",
+        "curation_flag",
+        "decision",
+        "reject",
+        "skill",
+    }
+    others |= {"ignore"}
+    parser = build_parser()
     for skill in read_builtin_skills():
-        spoken = {word for word in re.findall(r"`([a-z_]+)`", skill.text) if word in names | {"curation"}}
-        assert spoken, skill.slug
-    recall = next(skill.text for skill in read_builtin_skills() if skill.slug == "recall")
-    assert "`search_notes`" in rename_tools(recall, find_names(["search_notes", "get_note"]))
+        for quoted in re.findall(r"`([^`]+)`", skill.text):
+            if quoted.startswith("vault-memex "):
+                words = [re.sub("^ROLE$", "agent", word) for word in quoted.split()[1:]]
+                assert parser.parse_args(words).run is not None, quoted
+            elif re.fullmatch(r"[a-z_]+(: [a-z0-9_]+)?", quoted):
+                assert quoted.partition(":")[0] in {*tools, *arguments, *others}, (skill.slug, quoted)
+
+
+def test_a_built_in_skill_speaks_of_the_tools_that_are_advertised_and_one_of_the_persons_as_they_wrote_it(
+    vault: Vault,
+) -> None:
+    (vault.root / "Kiln.md").write_text(KILN, encoding="utf-8")
+    vault.refresh()
+    names = find_names(["search_notes", "get_note", "skills"])
+    surface = SkillSurface(vault, (), names)
+
+    assert "`search_notes`" in surface.read("recall")
+    assert "`search`" not in surface.read("recall")
+    assert "Then `search`." in surface.read("kiln")

@@ -16,18 +16,25 @@ from vault_memex.store.layout import write_connections
 
 _USAGE = {
     "list": "list takes nothing else: vault-memex connections list",
-    "set": "Say which and what: vault-memex connections set NAME --role ROLE, or --scope PATTERN ..., or --whole-vault",
+    "set": "Say which and what: vault-memex connections set NAME with --role ROLE, --scope PATTERN ... or "
+    "--whole-vault, --hide-skills SLUG ... or --all-skills",
     "remove": "Say which: vault-memex connections remove NAME",
 }
 
 
 def run(options: argparse.Namespace) -> int:
     """List, set or remove."""
-    changes = (options.role, options.scope, options.whole_vault or None)
+    changes = (
+        options.role,
+        options.scope,
+        options.whole_vault or None,
+        options.hide_skills,
+        options.all_skills or None,
+    )
     asked = sum(change is not None for change in changes)
     fits = {
         "list": not options.name and not asked,
-        "set": bool(options.name) and asked > 0 and not (options.scope and options.whole_vault),
+        "set": bool(options.name) and asked > 0 and not _contradicts(options),
         "remove": bool(options.name) and not asked,
     }
     if not fits[options.action]:
@@ -51,12 +58,20 @@ def _plan(text: str, options: argparse.Namespace) -> str:
     if options.action == "remove":
         return plan_removal(text, options.name)
     scopes = () if options.whole_vault else options.scope
-    return plan_connection(text, options.name, role=options.role, scopes=scopes)
+    hidden = () if options.all_skills else options.hide_skills
+    return plan_connection(text, options.name, role=options.role, scopes=scopes, hidden_skills=hidden)
+
+
+def _contradicts(options: argparse.Namespace) -> bool:
+    return bool((options.scope and options.whole_vault) or (options.hide_skills and options.all_skills))
 
 
 def _print(connections: Iterable[Connection]) -> None:
-    rows = [(one.name, one.role, ", ".join(one.scopes) or "the whole vault") for one in connections]
+    rows = [
+        (one.name, one.role, ", ".join(one.scopes) or "the whole vault", ", ".join(one.hidden_skills))
+        for one in connections
+    ]
     if rows:
-        print_table(("connection", "role", "scope"), rows)
+        print_table(("connection", "role", "scope", "hidden skills"), rows)
     else:
         print("None is listed: each is an agent for the whole vault.")

@@ -142,6 +142,13 @@ def _add_connections(commands: Commands) -> None:
         help="with set: the only folders or path patterns it sees and writes",
     )
     command.add_argument("--whole-vault", action="store_true", help="with set: take its limits of scope away")
+    command.add_argument(
+        "--hide-skills",
+        nargs="+",
+        metavar="SLUG",
+        help="with set: the skills, as `vault-memex skills` lists them, that it is not offered",
+    )
+    command.add_argument("--all-skills", action="store_true", help="with set: hide none from it")
     add_json(command)
 
 

@@ -18,7 +18,14 @@ HEAD = """\
 """
 
 
-def plan_connection(text: str, name: str, *, role: str | None = None, scopes: Sequence[str] | None = None) -> str:
+def plan_connection(
+    text: str,
+    name: str,
+    *,
+    role: str | None = None,
+    scopes: Sequence[str] | None = None,
+    hidden_skills: Sequence[str] | None = None,
+) -> str:
     """Return the file with a connection set; None leaves a value as it is. The result is checked as a whole."""
     check_name(name)
     document = _parse(text or HEAD)
@@ -35,8 +42,9 @@ def plan_connection(text: str, name: str, *, role: str | None = None, scopes: Se
         )
     if role is not None:
         table["role"] = role
-    if scopes is not None:
-        _set_scopes(table, scopes)
+    for key, texts in (("scopes", scopes), ("hidden_skills", hidden_skills)):
+        if texts is not None:
+            _set_texts(table, key, texts)
     planned = tomlkit.dumps(document)
     parse_connections(planned)
     return planned
@@ -61,10 +69,10 @@ def _parse(text: str) -> TOMLDocument:
         raise InvalidArgument(FILE, f".memex/{FILE}: {error}. Change it by hand.") from error
 
 
-def _set_scopes(table: Table | InlineTable, scopes: Sequence[str]) -> None:
-    if not scopes:
-        table.pop("scopes", None)
+def _set_texts(table: Table | InlineTable, key: str, texts: Sequence[str]) -> None:
+    if not texts:
+        table.pop(key, None)
         return
     array: Any = tomlkit.array()
-    array.extend(scopes)
-    table["scopes"] = array
+    array.extend(texts)
+    table[key] = array
