@@ -28,6 +28,7 @@ def test_each_row_has_a_test_or_is_known_to_wait_for_one() -> None:
 
 NAMED = {  # scenarios of section 11 by heading
     "review": 7,
+    "queue": 8,
     "signals": 13,
     "inferences": 7,
     "flashback": 3,

@@ -92,6 +92,16 @@ READS: Mapping[str, list[dict[str, Any]]] = {
     "vocabulary": [{"kind": kind} for kind in ("all", "tags", "folders", "properties", "types")],
     "changes": [{"since": "2020-01-01"}, {"since": "2020-01-01", "ref": "Kiln"}, {"ref": "plain"}],
     "status": [{}, {"view": "inbox", "max_chars": 2000}],
+    "curation": [
+        {},
+        {"limit": 100, "offset": 0, "include_pending": True},
+        {"view": "enrichment", "limit": 100},
+        {"view": "blast_radius", "since_days": 365, "limit": 100},
+        {"view": "blast_radius", "refs": ["plain"]},
+        {"view": "duplicates"},
+        {"view": "last_curated"},
+        {"view": "last_curated", "refs": ["Kiln", "plain", "Fix"]},
+    ],
     "skills": [{}, {"slug": "guide"}, {"slug": "way"}],
     "insights": [
         {"kind": "signals", "status": "all"},

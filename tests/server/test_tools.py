@@ -299,7 +299,9 @@ async def test_a_note_is_a_resource_and_its_path_completes(client: Client) -> No
 
 
 def test_readers_see_no_write_tools() -> None:
-    reading = {"search", "get", "recall", "vocabulary", "changes", "skills", "status", "graph", "insights"}
+    reading = {"search", "get", "recall", "vocabulary", "changes", "skills", "status", "graph", "insights"} | {
+        "curation"
+    }
 
     assert reading == {t.name for t in find_tools("full", "reader")}
     assert reading == {name for name in find_callable("reader") if name in {t.name for t in ALL_TOOLS}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vault_memex.cli.command import Commands, add_command, add_json
+from vault_memex.cli.curation_parser import add_curation
 
 
 def add_owner_commands(commands: Commands) -> None:
@@ -13,6 +14,7 @@ def add_owner_commands(commands: Commands) -> None:
     _add_flag(commands)
     _add_undo(commands)
     _add_duplicates(commands)
+    add_curation(commands)
     _add_trash(commands)
     _add_tags(commands)
     _add_connections(commands)

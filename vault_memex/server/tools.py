@@ -7,6 +7,7 @@ from typing import Any
 
 from vault_memex.errors import InvalidArgument
 from vault_memex.server.curation_record_tools import CURATION_RECORD
+from vault_memex.server.curation_tools import CURATION
 from vault_memex.server.graph_tools import GRAPH, GRAPH_EDIT
 from vault_memex.server.insight_tools import INSIGHT_DECIDE, INSIGHTS
 from vault_memex.server.profiles import PROFILES
@@ -31,6 +32,7 @@ ALL_TOOLS: tuple[ToolSpec[Any], ...] = (
     INSIGHT_DECIDE,
     GRAPH,
     GRAPH_EDIT,
+    CURATION,
     CURATION_RECORD,
 )
 TOOLSETS = tuple(dict.fromkeys(spec.toolset for spec in ALL_TOOLS))

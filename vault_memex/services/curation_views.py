@@ -235,7 +235,7 @@ def _describe(queue: Queue) -> Iterator[str]:
         if count := queue.reason_counts.get(reason):
             yield f"{count}: {MEANINGS[reason]} ({reason})"
     if queue.defect_free:
-        yield f"{queue.defect_free} lack nothing and are due to be read again"
+        yield f"{queue.defect_free} lack nothing and are due to be read"
 
 
 def _count_changed(curation: Curation, snapshot: Snapshot, since: str) -> Iterator[bool]:
