@@ -39,6 +39,8 @@ def measure(bench: Workbench) -> Iterator[Figure]:
         "latest notes": "search",
         "search": "search?q=winter+ledger&mode=exact",
         "inferences": "inferences",
+        "signals": "signals",
+        "tidying": "tidying",
     }
     with page(vault) as (client, base, cookie):
         yield Figure(f"page: first view, {count} proposals", ask(client, base, cookie), "ms", GOAL)

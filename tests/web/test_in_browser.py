@@ -34,6 +34,8 @@ PLACES = (
     "search?q=kiln",
     "signals",
     "inference/1",
+    "tidying",
+    "pairs",
     "graph",
     "nowhere",
 )

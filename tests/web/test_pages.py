@@ -15,6 +15,7 @@ from tests.services.test_review import BOOKED, MOVED, PLAN, inbox_of, read
 from tests.web.conftest import OpenPages
 from tests.web.pages import Pages
 from vault_memex.services.requests import EditRequest, MergeRequest, RetireRequest, SaveRequest
+from vault_memex.services.runs import Finding, RunRequest
 
 WEEKDAY = re.compile(r"<(del|ins)>(\w+)</\1>")
 
@@ -246,11 +247,14 @@ def test_pictures_are_given_out_and_other_files_are_not(filled: Path, open_pages
 
 def test_signals_are_decided_and_inferences_put_away(filled: Path, open_pages: OpenPages) -> None:
     pages = open_pages(filled)
-    first = re.search(r'id="signal-(\d+)"', pages.get("signals"))
+    while "being looked for" in (page := pages.get("signals")):
+        pass
+    first = re.search(r'id="signal-(\d+)"', page)
     assert first is not None
 
     pages.post(f"signal/{first[1]}", action="dismiss", status="new")
     assert f'id="signal-{first[1]}"' not in pages.get("signals")
+    assert f'id="signal-{first[1]}"' not in pages.get("signals?offset=0&type=dangling_link")
     assert f'id="signal-{first[1]}"' in pages.get("signals?status=dismissed")
     assert "action = " in pages.post(f"signal/{first[1]}", 409, action="burn")
     assert "Drying, not firing" in pages.get("inferences")
@@ -329,3 +333,35 @@ def test_a_merge_says_what_stays_what_it_gets_and_whose_links_change(
     assert all(word in page for word in ("Is merged into", "spice", "Home.md", "The same."))
     decide(pages, "proposal/1", "approve")
     assert (False, "[[Tea]]\n") == ((folder / "Chai.md").exists(), read(folder, "Home.md"))
+
+
+def test_what_needs_tidying_is_listed_with_its_reasons_and_what_curators_wrote(
+    plan: Path, opening: OpenVault, open_pages: OpenPages
+) -> None:
+    (plan / "Bare.md").write_text("One.\n", encoding="utf-8")
+    opening(plan, role="curator", connection="tidy").upkeep.runs.record(
+        RunRequest("run_summary", "Looked at the plan.", examined=(Finding("Plan", "links", "none"),))
+    )
+    pages = open_pages(plan)
+    pages.post("flag/Bare.md", comment="Say more.")
+
+    page = pages.get("tidying")
+    untagged = pages.get("tidying?reason=operator_flag")
+
+    assert all(word in page for word in ("Say more.", "has no tags", "no link to or from another note"))
+    assert ("Bare.md" in untagged, "Plan.md" in untagged) == (True, False)
+    record = re.search(r"record/[^\"]+", page)
+    assert record is not None
+    assert "Looked at the plan." in pages.get(record[0])
+    assert "no record" in pages.get("record/Plan", 404)
+
+
+def test_two_notes_are_kept_apart_with_a_reason(filled: Path, open_pages: OpenPages) -> None:
+    pages = open_pages(filled)
+    assert "Nothing can be compared" in pages.get("pairs")
+
+    assert "body is empty" in pages.post("pairs", 409, one="Kiln Berta", other="Glaze index")
+    pages.post("pairs", one="Kiln Berta", other="Glaze index", comment="A kiln and a list.")
+
+    journal = "".join(file.read_text("utf-8") for file in (filled / ".memex" / "journal").glob("*.jsonl"))
+    assert "A kiln and a list." in journal

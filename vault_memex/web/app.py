@@ -23,9 +23,10 @@ from starlette.types import ASGIApp
 from vault_memex.errors import MemexError, NotFound
 from vault_memex.listening import serve_until_signal
 from vault_memex.vault import Vault
-from vault_memex.web import inbox_pages, insight_pages, note_page, read_pages
+from vault_memex.web import inbox_pages, insight_pages, note_page, read_pages, upkeep_pages
 from vault_memex.web.access import Keys, Tickets, make_keys
 from vault_memex.web.gate import Gate
+from vault_memex.web.looking import Looking
 from vault_memex.web.site import Site, compile_templates
 
 log = logging.getLogger(__name__)
@@ -64,11 +65,15 @@ _PAGES: tuple[tuple[str, Page], ...] = (
     ("/signals", insight_pages.show_signals),
     ("/inferences", insight_pages.show_inferences),
     ("/inference/{number:int}", insight_pages.show_inference),
+    ("/tidying", upkeep_pages.show_tidying),
+    ("/record/{name}", upkeep_pages.show_record),
+    ("/pairs", upkeep_pages.show_pairs),
 )
 _FORMS: tuple[tuple[str, Page], ...] = (
     ("/proposal/{number:int}", inbox_pages.decide_proposal),
     ("/waiting/{path:vault}", inbox_pages.decide_waiting),
     ("/flag/{path:vault}", note_page.flag_note),
+    ("/pairs", upkeep_pages.keep_apart),
     ("/undo", inbox_pages.undo),
     ("/signal/{number:int}", insight_pages.decide_signal),
     ("/inference/{number:int}", insight_pages.decide_inference),
@@ -77,7 +82,7 @@ _FORMS: tuple[tuple[str, Page], ...] = (
 
 def build_app(vault: Vault, keys: Keys, tickets: Tickets, port: int) -> ASGIApp:
     """Return the application: the gate, and the pages behind it. They run in threads, as all services do."""
-    site = Site(vault, keys)
+    site = Site(vault, keys, Looking(vault.signals.find))
     routes = [
         Route("/static/{name}", _give_static, methods=["GET"]),
         *(Route(path, partial(page, site), methods=["GET"]) for path, page in _PAGES),

@@ -13,20 +13,24 @@ from vault_memex.services.insights import InsightsRequest, find_insights
 from vault_memex.web.site import Site, find_count, find_form
 
 PAGE = 30
+LOOK_SECONDS = 0.15
 
 
 def show_signals(site: Site, request: Request) -> Response:
-    """List signals. New ones are looked for when the page is first shown; `known` shows those that were found."""
+    """List signals as last found, after a moment in which new ones are looked for."""
     ask = request.query_params
     offset = find_count(request, "offset")
+    looked = bool(offset) or site.signals.wait(LOOK_SECONDS)
     kind = ask.get("type", "") if ask.get("type", "") in SIGNAL_KINDS else ""
     status = ask.get("status", "new") if ask.get("status", "new") in STATUSES else "new"
-    asked = InsightsRequest(type=kind, status=status, limit=PAGE, offset=offset, refresh=offset == 0)
+    asked = InsightsRequest(type=kind, status=status, limit=PAGE, offset=offset, refresh=False)
     answer = find_insights(site.vault.signals, site.vault.inferences, asked)
     return site.render(
         request,
         "signals.html",
         answer=answer,
+        looked=looked,
+        looking=site.signals,
         kind=kind,
         kinds=SIGNAL_KINDS,
         status=status,

@@ -24,6 +24,7 @@ from vault_memex.store.journal import JournalEvent
 from vault_memex.vault import Vault
 from vault_memex.web.access import Keys
 from vault_memex.web.gate import FORM
+from vault_memex.web.looking import Looking
 
 _INFERENCE = re.compile(rf"{re.escape(INFERENCES_FOLDER)}/([0-9]{{1,9}})-", re.ASCII)
 DECISIONS = ("approved", "rejected", "acknowledged")
@@ -44,6 +45,7 @@ class Site:
 
     vault: Vault
     keys: Keys
+    signals: Looking
 
     def url(self, place: str = "", **query: object) -> str:
         """Return the address of a page; what is empty or 0 is left out of its query."""
@@ -153,6 +155,7 @@ def render_word(name: str) -> str:
 _WORDS = {
     "submitted": "proposed",
     "edited_outside": "edited outside",
+    "operator_flag": "marked by you",
     "hidden_arc": "hidden thread",
     "tag_burst": "subject is back",
     "stale_state": "overtaken state",
