@@ -191,6 +191,8 @@ async def test_a_prompt_has_the_graph_used_for_the_person_of_the_profile_note(
 ) -> None:
     before = (await client.get_prompt("remember-me")).messages[0].content
     (folder / "Lena.md").write_text("---\ntags: [user-profile]\n---\nI am Lena.\n", encoding="utf-8")
+    waiting = "---\ntags: [user-profile]\nreview: pending\ncreated: 2001-01-01\n---\n"
+    (folder / "Somebody else.md").write_text(waiting, encoding="utf-8")
     vault.refresh()
     after = (await client.get_prompt("remember-me")).messages[0].content
 

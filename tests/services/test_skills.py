@@ -156,3 +156,12 @@ def test_the_version_follows_what_the_person_changes(folder: Path, opening: Open
 
     assert versions[0] == versions[3] == vault.skills.find().version
     assert 3 == len(set(versions))
+
+
+def test_a_skill_may_lie_in_the_folder_that_is_meant_for_them(folder: Path, opening: OpenVault) -> None:
+    vault = opening(folder)
+    write(vault, "_memex/skills/Kiln.md")
+    loaded = vault.skills.load("kiln", "tools")
+
+    assert ("_memex/skills/Kiln.md", 1) == (loaded.skill.path, loaded.skill.note_id)
+    assert "Heavy pots" in loaded.text

@@ -54,8 +54,8 @@ def add_graph(app: MemexServer, vault: Vault) -> None:
 
 
 def find_person(vault: Vault) -> str:
-    """Return what the person is called: the title of their profile note, by its tag, the oldest if several."""
-    notes = [n for n in vault.settled().notes.values() if has_tag(n.tags, PROFILE)]
+    """Return what the person is called: the title of their approved profile note, by its tag, the oldest if several."""
+    notes = [n for n in vault.settled().notes.values() if has_tag(n.tags, PROFILE) and not n.pending]
     notes.sort(key=lambda note: (note.created, note.path))
     return render_line(notes[0].title) if notes else NOBODY
 

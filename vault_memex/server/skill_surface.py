@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -125,9 +126,11 @@ class SkillSurface:
         They are in `_meta` of every answer. A structured value has them too (the schemas of ours leave room for more
         fields), unless its form is another server's. An error has no value: clients would hold it against that schema.
         """
+        changed = ""
         try:
             found = self._vault.skills.find()
-            changed = self._find_changed(found, told=spec is not None and spec.lists_skills)
+            with suppress(*FAULTS):  # the cache cannot be written: told when it can be
+                changed = self._find_changed(found, told=spec is not None and spec.lists_skills)
         except FAULTS as error:
             log.warning("skills are not told of: %s", error)
             return result
