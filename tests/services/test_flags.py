@@ -12,7 +12,7 @@ from vault_memex.cli import main
 from vault_memex.errors import FlagHasPendingRetire, InvalidArgument, NotFound, RoleRequired, TooLarge
 from vault_memex.server.render import render_note
 from vault_memex.services.reading import ReadRequest
-from vault_memex.services.requests import RetireRequest
+from vault_memex.services.requests import MergeRequest, RetireRequest
 from vault_memex.vault import Vault
 
 
@@ -104,6 +104,18 @@ def test_a_flag_stays_while_a_deletion_of_its_note_waits(owner: Vault, opening: 
 
     assert [held.proposal] == caught.value.fields["proposals"]
     assert 1 == len(owner.upkeep.flags.find())
+
+
+@pytest.mark.parametrize("flagged", ["Stove", "Sink"])
+def test_a_flag_stays_while_a_merge_of_its_note_or_into_it_waits(
+    owner: Vault, opening: OpenVault, flagged: str
+) -> None:
+    raise_flag(owner, flagged)
+    curator = opening(owner.root, role="curator", connection="tidy")
+    held = curator.merging.merge(MergeRequest("Stove", "Sink", "one kitchen"))
+
+    with pytest.raises(FlagHasPendingRetire, match=f"merge \\(proposal {held.proposal}\\)"):
+        curator.upkeep.flags.resolve(flagged, "merged")
 
 
 def test_only_the_person_flags_and_only_curators_close(owner: Vault, opening: OpenVault) -> None:
