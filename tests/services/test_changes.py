@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -70,6 +71,10 @@ def test_each_thing_that_happens_has_its_name_and_says_to_what_and_by_whom(
     owner.review.approve(3)
     owner.upkeep.flags.raise_flag("Plan", "too long")
     owner.upkeep.flags.resolve("Plan", "it is short now")
+    agent.editing.edit(EditRequest("Plan", tags=("craft", "wheel")))
+    owner.upkeep.tags.merge("craft", "pottery")
+    owner.upkeep.tags.retire("wheel")
+    owner.upkeep.tags.restore("wheel")
     owner.knowledge.add_missing(Graph((entity("Roh", "potter"),), ()))
     owner.transactor.flush()
     write(folder, "Plan.md", "By hand.\n")
@@ -81,6 +86,10 @@ def test_each_thing_that_happens_has_its_name_and_says_to_what_and_by_whom(
     assert [
         ("edited_outside", "Plan.md", "owner"),
         ("imported", "entities/potter/Roh.md", "owner"),
+        ("tag_restored", "_memex/tags.md", "owner"),
+        ("tag_removed", "_memex/tags.md", "owner"),
+        ("tag_merged", "_memex/tags.md", "owner"),
+        ("changed", "Plan.md", "ann"),
         ("flag_resolved", "Plan.md", "owner"),
         ("flag_raised", "Plan.md", "owner"),
         ("acknowledged", "Plan.md", "owner"),
@@ -98,9 +107,9 @@ def test_each_thing_that_happens_has_its_name_and_says_to_what_and_by_whom(
         ("added", "New.md", "ann"),
         ("added", "Plan.md", "owner"),
     ] == [(row.kind, row.path, row.actor) for row in rows]
-    later = {"tag_removed", "tag_merged"}  # what `vault-memex tags` writes
-    assert set(CHANGE_KINDS) - later == {row.kind for row in rows}
-    assert {1, 2, 3} == {row.note_id for row in rows}
+    assert set(CHANGE_KINDS) == {row.kind for row in rows}
+    assert {1, 2, 3, None} == {row.note_id for row in rows}
+    assert {"tag_removed", "tag_merged"} < {row.kind for row in find(owner, ref="Plan")}
     assert [row.at for row in rows] == sorted((row.at for row in rows), reverse=True)
     rejected = next(row for row in rows if row.kind == "rejected")
     assert (2, "So it is.", True) == (rejected.proposal, rejected.reason, rejected.precedent)
@@ -201,6 +210,33 @@ def test_a_note_is_followed_through_its_names_here_and_outside(folder: Path, tmp
     assert len({row.note_id for row in rows}) == 1
     assert [True, False] == [rows[0].uncommitted, rows[1].uncommitted]
     assert ["renamed", "added"] == [row.kind for row in home]  # its link was rewritten
+
+
+@pytest.mark.parametrize("committed", ["in git", "by the person", "without git"])
+def test_an_edit_by_hand_is_told_although_this_program_wrote_over_it(
+    folder: Path, opening: OpenVault, committed: str, git: Git
+) -> None:
+    if committed == "without git":
+        shutil.rmtree(folder / ".git")
+    write(folder, "Plan.md", "One.\n")
+    vault = opening(folder)
+    vault.editing.edit(edit("Plan", {"append": "Two."}))
+    vault.transactor.flush()
+    write(folder, "Plan.md", "One by hand.\nTwo.\n")
+    if committed == "by the person":
+        git("commit", "-qam", "mine")
+    vault.editing.edit(edit("Plan", {"append": "Three."}))
+    vault.transactor.flush()
+
+    rows = find(vault)
+
+    assert [("changed", "ann"), ("changed", "ann"), ("edited_outside", "owner")] == sorted(
+        (row.kind, "ann" if row.actor == "tester" else row.actor) for row in rows
+    )
+    assert (1, False) == (rows[1].note_id, rows[1].uncommitted)
+    assert ("mine" if committed == "by the person" else "") == next(
+        row.title for row in rows if row.kind == "edited_outside"
+    )
 
 
 def test_a_deleted_note_is_asked_for_by_number_or_name_and_not_taken_for_a_new_one(

@@ -49,6 +49,7 @@ ACTS: dict[str, Callable[[Vault], object]] = {
     "restore": restore,
     "merge": fill_inbox,
     "entity": make_entity,
+    "tag": lambda vault: vault.upkeep.tags.merge("heat", "fire"),
 }
 
 
@@ -83,12 +84,15 @@ def test_a_change_is_undone_and_its_undoing_too(
     assert (again + 1) // 2 == sum(row.undone for row in listed)
 
 
+@pytest.mark.parametrize("git", [True, False], ids=["git", "no git"])
 def test_a_merge_is_undone_after_other_changes_and_those_stay(
     kilns: Path,  # noqa: F811
     opening: OpenVault,
+    git: bool,
 ) -> None:
     (kilns / "Spare.md").write_text("spare\n", encoding="utf-8")
-    subprocess.run(["git", "init", "-q", kilns], check=True)
+    if git:
+        subprocess.run(["git", "init", "-q", kilns], check=True)
     vault = opening(kilns, role="owner", connection="owner")
     fill_inbox(vault)
     merged = last_event(vault)
@@ -129,11 +133,17 @@ def test_words_that_were_changed_since_are_not_lost(kilns: Path, opening: OpenVa
         vault.undoing.undo(first)
 
 
-def test_what_nobody_kept_is_not_guessed_at(kilns: Path, opening: OpenVault) -> None:  # noqa: F811
+def test_what_nobody_kept_is_not_guessed_at(
+    kilns: Path,  # noqa: F811
+    opening: OpenVault,
+    tmp_path: Path,
+) -> None:
     vault = opening(kilns, role="owner", connection="owner")
     vault.editing.edit(edit("Kiln", {"append": "More."}))
     by_hand = texts(kilns)["Kiln.md"].replace("big", "small")
     (kilns / "Kiln.md").write_text(by_hand, encoding="utf-8")
+    (undo,) = tmp_path.glob("cache/*/undo")
+    shutil.rmtree(undo)
 
     with pytest.raises(DoesNotFit, match="changed outside since"):
         vault.undoing.undo(last_event(vault))
@@ -173,7 +183,9 @@ def test_what_waits_what_was_erased_and_what_is_no_change_of_files_are_not_undon
     waiting = vault.transactor.stores.journal.read()[-1].id
     vault.editing.retire(RetireRequest("Log", "sold"))
     vault.trashing.purge("Log")
-    erased = vault.transactor.stores.journal.read()[-1].id
+    event = vault.transactor.stores.journal.read()[-1]
+    erased = event.id
+    assert None is vault.transactor.stores.undo.get(event.before or "")
 
     with pytest.raises(DoesNotFit, match="review reject 1"):
         vault.undoing.undo(waiting)

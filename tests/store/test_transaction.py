@@ -68,7 +68,8 @@ def test_old_bytes_are_kept_for_undo(vault: Path, transactor: Transactor) -> Non
 
     assert b"old" == transactor.stores.undo.get(event.before or "")
     assert 0 == transactor.stores.undo.expire(now=0)
-    assert 1 == transactor.stores.undo.expire(now=4_000_000_000)
+    assert b"new" == transactor.stores.undo.get(event.after or "")  # without git
+    assert 2 == transactor.stores.undo.expire(now=4_000_000_000)
     assert None is transactor.stores.undo.get(event.before or "")
 
 

@@ -19,6 +19,7 @@ CHANGE_KINDS = (
     IMPORTED,
     "tag_removed",
     "tag_merged",
+    "tag_restored",
     "flag_raised",
     "flag_resolved",
     "edited_outside",
@@ -38,6 +39,7 @@ TIDYING_KINDS = frozenset(
         "acknowledged",
         "tag_removed",
         "tag_merged",
+        "tag_restored",
         "flag_raised",
         "flag_resolved",
     )

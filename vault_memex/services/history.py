@@ -26,7 +26,7 @@ from vault_memex.memory.scope import Scope
 from vault_memex.services.flashbacks import KIND as FLASHBACK
 from vault_memex.services.inbox import DETAIL
 from vault_memex.services.noticing import Noticing
-from vault_memex.services.outside import Outside, OutsideChange, is_note
+from vault_memex.services.outside import EDITED, Outside, OutsideChange, is_note
 from vault_memex.services.reading import OWNER, Reading
 from vault_memex.services.reversing import find_states
 from vault_memex.services.runs import read_runs
@@ -230,16 +230,28 @@ class History:
             yield _Told(row, paths, frozenset(_find_examined(event)))
 
     def _find_outside(self, since: datetime) -> Iterator[_Told]:
-        if not self._outside.in_git:
-            for change in self._noticing.find_open():
-                yield from self._tell(change)
-            return
         notes = self._snapshot().notes
-        for change in self._outside.find_commits(since, notes, self._scope.holds):
+        commits: list[OutsideChange] = []
+        if self._outside.in_git:
+            commits += self._outside.find_commits(since, notes, self._scope.holds)
+            now = render_moment(self._clock())
+            opened = self._outside.find_uncommitted(lambda: _find_left(self._journal.read()), notes, now)
+        else:
+            opened = iter(self._noticing.find_open())
+        for change in (*commits, *opened, *self._find_unseen(since, commits)):
             yield from self._tell(change)
-        now = render_moment(self._clock())
-        for change in self._outside.find_uncommitted(lambda: _find_left(self._journal.read()), notes, now):
-            yield from self._tell(change)
+
+    def _find_unseen(self, since: datetime, commits: Iterable[OutsideChange]) -> Iterator[OutsideChange]:
+        """Yield the edits that came to light by our next write alone; one that was committed is told as that."""
+        committed: dict[str, list[str]] = {}
+        for change in commits:
+            committed.setdefault(change.path, []).append(change.at)
+        first = render_moment(since)
+        for one in self._noticing.find_unseen():
+            # Commits are dated by the second.
+            told = (at[:19] for at in committed.get(one.path, ()))
+            if one.at >= first and not any(one.since[:19] <= at <= one.at[:19] for at in told):
+                yield OutsideChange(one.at, EDITED, one.path, journalled=True)
 
     def _tell(self, change: OutsideChange) -> Iterator[_Told]:
         if self._scope.holds(change.path):
@@ -253,7 +265,7 @@ class History:
                     title=change.title,
                     from_path=came if came is not None and self._scope.holds(came) else None,
                     commit=change.commit or None,
-                    uncommitted=not change.commit,
+                    uncommitted=not change.commit and not change.journalled,
                 )
             )
 

@@ -27,10 +27,20 @@ QUIET = timedelta(minutes=10)  # a note that is being written is journalled so o
 
 @dataclass(frozen=True, slots=True)
 class _Last:
-    """What the journal says a path holds; `outside`: when an edit from outside was last noticed there."""
+    """What the journal says a path holds."""
 
     revision: str | None  # None: nothing
-    outside: str = ""
+    at: str
+    outside: bool = False  # it was noticed there
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """An edit outside that nobody noticed before this program wrote the note: between two lines of the journal."""
+
+    path: str
+    since: str
+    at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,7 @@ class Noticing:
         self._reading = threading.Lock()
         self._sizes: Mapping[str, int] = {}
         self._last: dict[str, _Last] = {}
+        self._unseen: list[Unseen] = []
         self._seen: Snapshot | None = None
         self._later: set[str] = set()  # edited too shortly after the last time
 
@@ -83,6 +94,11 @@ class Noticing:
             OutsideChange(one.at, one.kind, one.path, one.from_path)
             for one in self._find(notes, notes, whole=True)
         )
+
+    def find_unseen(self) -> tuple[Unseen, ...]:
+        """Return the edits of which only the journal's next line tells, oldest first."""
+        self._follow_journal()
+        return tuple(self._unseen)
 
     def follow(self) -> int:
         """Journal what was done outside since the last look, at the first one all; return how many lines.
@@ -108,7 +124,7 @@ class Noticing:
         last = self._last.get(one.path)
         if one.kind != EDITED or last is None or not last.outside:
             return False
-        return datetime.fromisoformat(last.outside) > self._clock() - QUIET
+        return datetime.fromisoformat(last.at) > self._clock() - QUIET
 
     def _find(
         self, notes: Mapping[str, NoteRecord], touched: Iterable[str], *, whole: bool
@@ -165,13 +181,16 @@ class Noticing:
             return dict(self._last)
 
     def _take(self, event: JournalEvent) -> None:
-        outside = event.at if event.op == OUTSIDE and event.kind == EDITED else ""
+        ours, edited = event.op != OUTSIDE, event.kind == EDITED
         for file in event.files or (FileState(event.path, event.from_path, event.before, event.after),):
             if file.before is None and file.after is None:  # a line that changed nothing
                 continue
-            if file.from_path is not None:
-                self._last[file.from_path] = _Last(None)
-            self._last[file.path] = _Last(file.after, outside)
+            origin = file.from_path or file.path
+            last = self._last.get(origin)
+            if ours and is_note(origin) and last is not None and file.before not in (None, last.revision):
+                self._unseen.append(Unseen(origin, last.at, event.at))
+            self._last[origin] = _Last(None, event.at)
+            self._last[file.path] = _Last(file.after, event.at, outside=edited and not ours)
 
 
 def _render_event(one: _Difference) -> JournalEvent:

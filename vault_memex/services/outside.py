@@ -24,6 +24,7 @@ class OutsideChange:
     from_path: str | None = None
     title: str = ""
     commit: str = ""  # empty: not committed
+    journalled: bool = False  # the journal shows it
 
 
 def is_note(path: str) -> bool:

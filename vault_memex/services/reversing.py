@@ -114,19 +114,22 @@ class Reversing:
     def _find_present(self, event: JournalEvent, state: FileState) -> FileText:
         """Return the file as it is, wherever its note is now. Raises DoesNotFit when it is gone."""
         door: Door = "internal" if state.path.startswith(INTERNAL) else "read"
-        for path in (state.path, self._find_moved(event, state)):
-            if path is None:
-                continue
-            try:
-                file = self._files.read(path, door)
-            except NotFound:
-                continue
-            if file.not_writable:
-                raise DoesNotFit(f"{path} cannot be put back: {file.not_writable}")
-            return file
-        raise DoesNotFit(
-            f"{state.path} is not there any more: it was deleted or moved since. Undo that first, or put it back."
-        )
+        file = self._read(state.path, door)
+        if file is None and (moved := self._find_moved(event, state)) is not None:
+            file = self._read(moved, door)
+        if file is None:
+            raise DoesNotFit(
+                f"{state.path} is not there any more: it was deleted or moved since. Undo that first, or put it back."
+            )
+        if file.not_writable:
+            raise DoesNotFit(f"{file.path} cannot be put back: {file.not_writable}")
+        return file
+
+    def _read(self, path: str, door: Door) -> FileText | None:
+        try:
+            return self._files.read(path, door)
+        except NotFound:
+            return None
 
     def _find_moved(self, event: JournalEvent, state: FileState) -> str | None:
         """Return where the note of a path is now, by its number. A move that is to be undone starts where it ended."""

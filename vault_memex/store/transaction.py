@@ -198,8 +198,12 @@ class Transactor:
         results = build_results(steps)
         event = build_event(change, results, self._next_id(), self._now(), details)
         for step in steps:
-            if step.old and step.kind != "move" and not self._is_kept(step):
+            if change.op == "erased" and step.kind == "remove":
+                stores.undo.remove(step.before)
+            elif step.old and step.kind != "move" and not self._is_kept(step):
                 stores.undo.put(step.old)
+            if step.new and stores.queue is None:  # to tell later what others wrote into it: else git has it
+                stores.undo.put(step.new)
         folders = missing_folders(stores.files, steps)
         intent = Intent(event, steps, folders, self._machine)
         self._checkpoint("prepared")

@@ -1,4 +1,4 @@
-"""Before-images: the bytes files had before we changed them, by revision, for 30 days, in the cache folder.
+"""Bytes files had before we changed them, and without git afterwards, by revision, for 30 days, in the cache folder.
 
 They serve undo and review. Safety does not rest on them: until a write is finished its old bytes are in the
 vault's own `.memex/pending`.
@@ -51,6 +51,11 @@ class UndoStore:
         except OSError:
             return None
         return data if revision_of(data) == revision else None
+
+    def remove(self, revision: str) -> None:
+        """Forget the bytes with this revision: what is erased is not kept here."""
+        with contextlib.suppress(OSError):
+            self._file_of(revision).unlink()
 
     def expire(self, now: float) -> int:
         """Remove what nobody wanted for 30 days before `now` (seconds since 1970); return how many."""
