@@ -216,6 +216,18 @@ async def test_tags_come_by_count_then_name_in_their_commonest_spelling(call: Ca
     assert {("aa", 1), ("zz", 1)} <= set(rows)
 
 
+async def test_retired_tags_come_last_with_what_to_write_and_a_profile_with_how_to_read_it(
+    call: Call, vault: Vault
+) -> None:
+    (vault.root / "_memex").mkdir()
+    (vault.root / "_memex" / "tags.md").write_text("- `clay-body` → `clay`\n- `misc`\n", encoding="utf-8")
+    saved = await say(call, "save_note", title="Slip", content="Of M-14.", layer="state", tags=["misc"])
+
+    assert ["retired: clay-body, write clay", "retired: misc"] == (await say(call, "list_tags")).splitlines()[-2:]
+    assert "The tag 'misc' is retired" in saved
+    assert "\nnotice: This is the person's profile." in await say(call, "get_note", id="About me")
+
+
 async def test_folders_come_with_own_and_whole_counts_and_without_ignored_ones(
     sample: Path, opening: OpenVault
 ) -> None:

@@ -75,9 +75,14 @@ def render_list(notes: Sequence[NoteRecord], total: int) -> str:
 
 
 def render_tags(answer: VocabularyAnswer) -> str:
-    """Return one line a tag: `name (notes)`."""
+    """Return one line a tag: `name (notes)`; below them those that the person took out of use."""
     lines = [f"{cut(tag.name, LONGEST_NAME)} ({tag.notes})" for tag in answer.tags]
-    return join_lines([*lines, *_count_more(answer.total["tags"], len(lines))] or ["No tags yet."])
+    retired = [
+        f"retired: {cut(tag.name, LONGEST_NAME)}"
+        + (f", write {cut(tag.instead, LONGEST_NAME)}" if tag.instead else "")
+        for tag in answer.retired_tags
+    ]
+    return join_lines([*lines, *_count_more(answer.total["tags"], len(lines)), *retired] or ["No tags yet."])
 
 
 def render_folders(answer: VocabularyAnswer) -> str:
@@ -96,7 +101,8 @@ def _count_more(total: int, shown: int) -> list[str]:
 
 def render_note(view: NoteView, linking: Sequence[NoteRecord], surfaced: Sequence[NoteRecord]) -> str:
     """Return the note, the notes that refer to it, those it came up with, and its facts."""
-    head = [f"# {cut(view.title, LONGEST_NAME)}", *(f"notice: {notice}" for notice in view.notices)]
+    notices = filter(None, (view.profile_notice, view.live_state_notice, *view.notices))
+    head = [f"# {cut(view.title, LONGEST_NAME)}", *(f"notice: {notice}" for notice in notices)]
     below = [f"Cut here: offset={view.next_offset} goes on."] if view.next_offset is not None else []
     below += _list_notes("Referenced by:", linking)
     below += _list_notes("Surfaced as flashback in:", surfaced)
