@@ -88,6 +88,18 @@ def test_a_retired_tag_may_be_used_and_the_answer_warns(owner: Vault, opening: O
     assert [] == [note for note in clean.notes if "retired" in note]
 
 
+def test_a_retired_tag_that_is_still_in_notes_is_not_suggested(owner: Vault, opening: OpenVault) -> None:
+    for number in range(3):
+        (owner.root / f"Damp {number}.md").write_text(f"#damp and #mould {number}\n", encoding="utf-8")
+    owner.refresh()
+    (owner.root / "_memex").mkdir()
+    (owner.root / "_memex/tags.md").write_text("- `damp` → `mould`\n", encoding="utf-8")
+    saved = opening(owner.root).editing.save(SaveRequest(title="Wall", body="Damp and mould.", layer="state"))
+
+    assert saved.hints is not None
+    assert ["mould"] == [hint.tag for hint in saved.hints.tags]
+
+
 def test_the_vocabulary_names_retired_tags_with_what_to_write_and_not_to_a_scope(owner: Vault) -> None:
     owner.upkeep.tags.merge("draft", "idea")
     owner.upkeep.tags.merge("idea", "thought")

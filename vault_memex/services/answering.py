@@ -171,9 +171,10 @@ class Answering:
             if before and tags
             else set()
         )
+        retired = self._retired.find() if tags else {}
         hints = WriteHints(
             links=tuple(hint for hint in links if hint.find not in before),
-            tags=tuple(hint for hint in tags if hint.tag not in known),
+            tags=tuple(hint for hint in tags if hint.tag not in known and name_key(hint.tag) not in retired),
             near=self._find_similar(snapshot, note, near, {*linked, *told}),
         )
         return hints if hints != WriteHints() else None
