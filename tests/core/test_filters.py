@@ -41,6 +41,8 @@ PROPERTIES: Mapping[str, Any] = {
     "nothing": None,
     "café": "cafe\u0301",
     "价格": 9,
+    "e\u0301tat": "ouvert",
+    "groupe": {"e\u0301tat": ["ouvert"]},
 }
 
 
@@ -118,6 +120,10 @@ PROPERTY_FILTERS: list[tuple[object, bool]] = [
     ({"flag": {"$gt": 0}}, False),
     ({"café": "café"}, True),
     ({"价格": {"$gte": 9}}, True),
+    ({"\u00e9tat": "ouvert"}, True),  # keys too are the same in either Unicode form
+    ({"e\u0301tat": "ouvert"}, True),
+    ({"groupe.\u00e9tat": "ouvert"}, True),
+    ({"groupe.etat": "ouvert"}, False),
     ({"priority": 3, "word": "low"}, False),
     ({}, True),
     ('{"priority": 3}', True),

@@ -269,8 +269,8 @@ def _find_values(record: NoteRecord, key: str) -> Sequence[PropertyValue]:
     properties = record.properties
     if key in ("tags", "aliases"):
         return (*(record.tags if key == "tags" else record.aliases), *_elements((properties.get(key),)))
-    if key in properties:
-        return (properties[key],)
+    if (written := _find_key(properties, key)) is not None:
+        return (properties[written],)
     return tuple(_find_inside(properties, key.split("."))) if "." in key else ()
 
 
@@ -282,7 +282,14 @@ def _find_inside(value: PropertyValue, parts: Sequence[str]) -> Iterator[Propert
             yield from _find_inside(item, parts)
     elif isinstance(value, Mapping):
         for size in range(len(parts), 0, -1):
-            name = ".".join(parts[:size])
-            if name in value:
-                yield from _find_inside(value[name], parts[size:])
+            written = _find_key(value, ".".join(parts[:size]))
+            if written is not None:
+                yield from _find_inside(value[written], parts[size:])
                 return
+
+
+def _find_key(values: Mapping[str, PropertyValue], name: str) -> str | None:
+    """Return a key as the note writes it, whatever its Unicode form; `name` is composed."""
+    if name in values or name.isascii():
+        return name if name in values else None
+    return next((key for key in values if unicodedata.normalize("NFC", key) == name), None)
