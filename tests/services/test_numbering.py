@@ -181,3 +181,15 @@ def test_a_start_on_which_nothing_changed_reads_no_numbers(folder: Path, opening
             assert {"a.md": 1, "B.md": 2} == numbers_of(vault)
 
     assert [True, False, False] == read
+
+
+def test_a_file_that_came_back_has_its_number_before_the_next_scan(folder: Path, opening: OpenVault) -> None:
+    file = folder / "Plain.md"
+    file.write_text("text\n", encoding="utf-8")
+    vault = opening(folder, role="owner", connection="owner")
+    first = vault.upkeep.flags.raise_flag("Plain", "Is it so?").note_id
+    file.unlink()
+    vault.refresh()
+    file.write_text("text\n", encoding="utf-8")
+
+    assert first == vault.upkeep.flags.raise_flag("Plain", "Is it so again?").note_id

@@ -229,7 +229,11 @@ class Editing:
     def numbered(self, record: NoteRecord) -> NoteRecord:
         """Return the note with a number, which it gets now if it has none. Needs the vault lock."""
         self.numbering.number_all()
-        return self.snapshot().notes[record.path]
+        found = self.snapshot().notes[record.path]
+        if found.note_id is None:  # it has a number, which the catalogue was not told since the file came back
+            self.numbering.load()
+            found = self.snapshot().notes[record.path]
+        return found
 
     # -- deleting
 
