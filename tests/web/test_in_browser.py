@@ -168,6 +168,7 @@ def test_a_proposal_is_approved_by_clicking_the_file_changes_and_a_click_takes_i
         assert before == kiln.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_whole_morning_is_reviewed_with_keys_alone(kiln: Path, opened: Open, tmp_path: Path) -> None:
     root = kiln.parents[1]
     before = kiln.read_text(encoding="utf-8")
@@ -210,6 +211,7 @@ def test_a_whole_morning_is_reviewed_with_keys_alone(kiln: Path, opened: Open, t
     assert "review" not in (root / "Studio" / "Tumble stacking for bisque.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_fits_a_phone_and_can_be_read_in_light_and_dark(
     looked_at: str, opened: Open, scheme: str
@@ -246,6 +248,7 @@ def test_a_change_stands_side_by_side_where_there_is_room_and_one_below_the_othe
     assert {WIDE: (True, True, False), PHONE: (False, False, True)} == places
 
 
+@pytest.mark.slow
 def test_a_hostile_note_runs_nothing_and_asks_for_nothing(folder: Path, opened: Open, tmp_path: Path) -> None:
     (folder / "Bad.md").write_text(f"---\ntitle: '<script>alert(0)</script>'\n---\n{HOSTILE}", encoding="utf-8")
     with served(folder, tmp_path / "cache") as address:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,6 +17,7 @@ from tests.web.conftest import OpenPages
 from tests.web.pages import Pages
 from vault_memex.services.requests import EditRequest, MergeRequest, RetireRequest, SaveRequest
 from vault_memex.services.runs import Finding, RunRequest
+from vault_memex.vault import open_vault
 
 WEEKDAY = re.compile(r"<(del|ins)>(\w+)</\1>")
 
@@ -147,13 +149,14 @@ def test_reports_and_deletions_are_told_for_what_they_are(
 
 def test_a_file_that_cannot_be_read_is_named_and_the_others_are_there(pages: Pages, plan: Path) -> None:
     path = plan / "_memex" / "inbox" / "0001-edit-1.md"
-    path.write_text("nonsense", encoding="utf-8")
+    path.write_text("---\ndecision: ''\n---\nnonsense\n", encoding="utf-8")
 
     page = pages.get()
 
     assert "0001-edit-1.md" in page
     assert "hall is booked" in page
-    assert "0001-edit-1.md" in pages.get("proposal/1", 409)
+    shown = pages.get("proposal/1", 409)
+    assert ("program&#39;s line at its end" in shown, "nonsense" in shown) == (True, True)
 
 
 def test_many_things_come_in_parts(folder: Path, opening: OpenVault, open_pages: OpenPages) -> None:
@@ -365,3 +368,14 @@ def test_two_notes_are_kept_apart_with_a_reason(filled: Path, open_pages: OpenPa
 
     journal = "".join(file.read_text("utf-8") for file in (filled / ".memex" / "journal").glob("*.jsonl"))
     assert "A kiln and a list." in journal
+
+
+def test_a_page_says_that_notes_are_not_indexed_yet(folder: Path) -> None:
+    (folder / "New.md").write_text("Not met.\n", encoding="utf-8")
+    with closing(open_vault(folder, flags={"model": "none", "role": "owner"})) as vault:
+        pages = Pages(vault).enter()
+        assert "more may match in a moment" in pages.get()
+
+        vault.refresh()
+
+        assert "more may match" not in pages.get()

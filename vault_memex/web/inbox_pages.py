@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from vault_memex.core.markdown import parse_note
-from vault_memex.core.text import LINE_END, shorten
-from vault_memex.errors import InvalidArgument, MemexError, NotFound
+from vault_memex.core.text import LINE_END, base_of, shorten
+from vault_memex.errors import FrontmatterInvalid, InvalidArgument, MemexError, NotFound
 from vault_memex.memory.proposal_file import find_texts, render_difference
-from vault_memex.memory.proposals import Proposal
+from vault_memex.memory.proposals import Proposal, find_number
 from vault_memex.memory.side_by_side import build_side_by_side
 from vault_memex.services.amending import amend
 from vault_memex.services.inbox import DETAIL
@@ -53,6 +53,7 @@ def show_inbox(site: Site, request: Request) -> Response:
         request,
         "inbox.html",
         page=page,
+        unreadable=[(find_number(base_of(said.partition(": ")[0])), said) for said in page.unreadable],
         previews={one.number: _preview(one) for one in page.proposals},
         offset=offset,
         size=PAGE,
@@ -80,7 +81,10 @@ def _cut(text: str) -> str:
 def show_proposal(site: Site, request: Request, error: str = "") -> Response:
     """Show a proposal with what approving it would do now."""
     number = int(request.path_params["number"])
-    view = site.vault.review.view(number)
+    try:
+        view = site.vault.review.view(number)
+    except FrontmatterInvalid as problem:
+        return _show_unreadable(site, request, number, problem.message)
     one = view.proposal
     source = "" if one.kind == "edit" else _read_note(site, one)
     return site.render(
@@ -97,6 +101,13 @@ def show_proposal(site: Site, request: Request, error: str = "") -> Response:
         neighbours=_find_neighbours(site, site.url(f"proposal/{number}")),
         moved=[field for field in one.fields if not field.is_property and view.before],
     )
+
+
+def _show_unreadable(site: Site, request: Request, number: int, problem: str) -> Response:
+    """Show the file of a proposal that makes no sense, so that the person can mend or delete it."""
+    path = next(path for path in site.vault.review.inbox.find_paths() if find_number(base_of(path)) == number)
+    text = site.vault.files.read(path, "internal").text
+    return site.render(request, "unreadable.html", 409, error=problem, path=path, text=text)
 
 
 def _read_note(site: Site, one: Proposal) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from urllib.parse import quote, unquote, urlsplit
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
@@ -85,12 +85,12 @@ def _read_heading(inline: Token) -> str:
 def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
     found: list[Heading] = []
     anchors: set[str] = set()
-    for token, inner in pairwise(tokens):
+    for place, token in enumerate(tokens):
         style = str(token.attrs.pop("style", ""))  # the page allows no element a style of its own
         if style.startswith("text-align:"):
             token.attrSet("class", style.removeprefix("text-align:"))
         if token.type == "heading_open":
-            text, level = _read_heading(inner), int(token.tag[1:])
+            text, level = _read_heading(tokens[place + 1]), int(token.tag[1:])
             anchor = find_slug(text)
             if anchor not in anchors:
                 token.attrSet("id", anchor)
@@ -132,6 +132,12 @@ def _tag_rule(state: StateInline, silent: bool) -> bool:
         state.push("tag", "", 0).content = found[1].rstrip("/")
     state.pos = found.end() - (found[1].endswith("/"))
     return True
+
+
+def _reference_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Find reference definitions, but not footnotes, which CommonMark takes for such and hides."""
+    at = state.bMarks[start] + state.tShift[start]
+    return not state.src.startswith("[^", at) and reference(state, start, end, silent)
 
 
 def _footnote_rule(state: StateInline, silent: bool) -> bool:
@@ -279,6 +285,7 @@ def _is_picture(url: str) -> bool:
 def _build_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 60, "breaks": True})
     parser.enable(["table", "strikethrough"])
+    parser.block.ruler.at("reference", _reference_rule)
     inline = parser.inline.ruler
     inline.before("link", "wikilink", _wikilink_rule)
     inline.before("link", "footnote", _footnote_rule)

@@ -81,6 +81,7 @@ class Site:
                 vault=self.vault.root.name,
                 inbox_count=len(review.inbox.find_paths()) + len(review.find_notes()),
                 done=self._find_done(request),
+                remark=self._find_remark(),
                 **{"error": "", "query": "", **values},
             )
         )
@@ -93,6 +94,13 @@ class Site:
     def find_event(self, number: int) -> JournalEvent | None:
         """Return an event of the journal."""
         return self.vault.transactor.stores.journal.find_event(number)
+
+    def _find_remark(self) -> str:
+        """Return what is to be said of the index: that notes are missing in it. A check at the start is not told."""
+        background = self.vault.background
+        if self.vault.catalogue.is_complete() and background.state().state != "stale":
+            return ""
+        return background.find_remark() or ""
 
     def _find_done(self, request: Request) -> Done | None:
         """Return what the address says was done, as the journal tells it."""
