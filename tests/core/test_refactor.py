@@ -266,17 +266,39 @@ def test_after_a_rename_every_link_means_what_it_meant(
     before = files_of(vault)
     texts = {**vault, **plan_rename(old, new, notes_of(vault), before, LinkSettings(form))}
     moved = {(new if path == old else path): text for path, text in texts.items()}
-    after = files_of(moved)
 
     for path, text in vault.items():
         now = new if path == old else path
-        assert BARE.sub("", text) == BARE.sub("", moved[now])
-        links, links_now = parse_note(text).links, parse_note(moved[now]).links
-        assert len(links) == len(links_now)
-        for link, link_now in zip(links, links_now, strict=True):
-            meant = resolve_link(link.target, path, before).path
-            if meant is not None:
-                assert (new if meant == old else meant) == resolve_link(link_now.target, now, after).path
-            else:
-                assert link.target == link_now.target
-            assert link.subpath == link_now.subpath
+        check_links(path, text, before, now, moved[now], files_of(moved), {old: new})
+
+
+@given(VAULTS, st.sampled_from(["shortest", "relative", "absolute"]), st.data())
+@settings(max_examples=200)
+def test_after_a_merge_every_link_means_what_it_meant_or_the_note_that_stays(
+    vault: dict[str, str], form: Any, data: st.DataObject
+) -> None:
+    old, new = data.draw(st.sampled_from(sorted(vault))), data.draw(st.sampled_from(sorted(vault)))
+    if old == new:
+        return
+    before = files_of(vault)
+    texts = {**vault, **plan_retarget(old, new, notes_of(vault), before, LinkSettings(form))}
+    after = files_of([path for path in vault if path != old])
+
+    for path, text in vault.items():
+        check_links(path, text, before, new if path == old else path, texts[path], after, {old: new})
+
+
+def check_links(
+    path: str, text: str, before: FindFiles, now: str, text_now: str, after: FindFiles, moves: Mapping[str, str]
+) -> None:
+    """Check that a note's links mean what they meant, moved files where they are, and that nothing else changed."""
+    assert BARE.sub("", text) == BARE.sub("", text_now)
+    links, links_now = parse_note(text).links, parse_note(text_now).links
+    assert len(links) == len(links_now)
+    for link, link_now in zip(links, links_now, strict=True):
+        meant = resolve_link(link.target, path, before).path
+        if meant is not None:
+            assert moves.get(meant, meant) == resolve_link(link_now.target, now, after).path
+        else:
+            assert link.target == link_now.target
+        assert link.subpath == link_now.subpath

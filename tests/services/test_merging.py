@@ -256,11 +256,15 @@ def test_an_edit_of_the_person_decides_a_merge_in_its_file(kilns: Path, opening:
     shown = file.read_text(encoding="utf-8")
     file.write_text(shown.replace('decision: ""', "decision: approve"), encoding="utf-8")
 
-    (done,) = opening(kilns, role="owner").review.apply_files()
+    server = opening(kilns, connection="ann")
+    (done,) = server.review.apply_files()
 
     assert ("approved", "Kiln.md", "") == (done.outcome, done.path, done.problem)
     assert MERGED["Log.md"] == texts(kilns)["Log.md"]
     assert "old/Oven.md" not in state_of(kilns)
+    assert [("owner", "merged into Kiln: They are one kiln.")] == [
+        (one.by, one.reason) for one in server.trash.find_tombstones()
+    ]
 
 
 def test_a_rejected_merge_is_remembered_with_both_notes(kilns: Path, opening: OpenVault) -> None:

@@ -15,10 +15,10 @@ from vault_memex.core.text import render_line
 from vault_memex.errors import DoesNotFit, EmptyBody, InvalidArgument, NotFound, NotWritable, TooLarge
 from vault_memex.memory.policy import Touched, Writing, decide_write
 from vault_memex.memory.proposals import Proposal, check_fit, plan_fitting
-from vault_memex.services.actor import find_actor
 from vault_memex.services.edit_plan import MAX_BODY_BYTES, check_characters
 from vault_memex.services.editing import Editing
 from vault_memex.services.filing import Merge
+from vault_memex.services.reading import OWNER
 from vault_memex.services.requests import MergeRequest, WriteAnswer
 from vault_memex.store.files import FileText
 from vault_memex.store.journal import render_moment
@@ -120,7 +120,7 @@ class Merging:
             record.title,
             record.note_id,
             when=render_moment(self._clock()),
-            actor=find_actor(self._config),
+            actor=OWNER,  # whoever looks after the inbox: the person decided
             reason=render_line(f"merged into {keeper.title}" + (f": {reason}" if reason else "")),
         )
         data = text.encode("utf-8")
