@@ -22,7 +22,7 @@ from vault_memex.server.skill_surface import META, SkillSurface
 from vault_memex.server.tools import ALL_TOOLS, find_callable, find_tools
 from vault_memex.session import Session
 from vault_memex.store.builtin_skills import read_builtin_skills
-from vault_memex.vault import Vault
+from vault_memex.vault import Vault, open_vault
 
 pytestmark = pytest.mark.anyio
 
@@ -50,11 +50,12 @@ def connect(root: Path, *more: str) -> Client:
 
 
 async def test_a_real_client_finds_skills_in_tool_description_resources_and_prompts_and_loads_one(
-    sample: Path,
+    sample: Path, opening: OpenVault
 ) -> None:
     (sample / "Рецепт борща.md").write_text(KILN, encoding="utf-8")
     (sample / "Waiting.md").write_text(KILN.replace("tags", "review: pending\ntags"), encoding="utf-8")
     (sample / "By hand.md").write_text(KILN.replace("tags", "skill_surfaces: [prompts]\ntags"), encoding="utf-8")
+    opening(sample)  # indexes it, so that no load of the machine makes a difference
     async with connect(sample) as client:
         listed = text_of(await client.call_tool("skills", {}))
         described = next(tool.description for tool in (await client.list_tools()).tools if tool.name == "skills")
@@ -126,6 +127,27 @@ async def test_a_structured_answer_with_the_news_still_fits_the_schema_of_its_to
         assert f"way-{number}." in value["skills_changed"]
         assert schema is not None
         validate(value, schema)
+
+
+async def test_while_a_vault_is_first_indexed_its_skills_are_no_news_and_the_list_says_that_more_may_come(
+    sample: Path,
+) -> None:
+    (sample / "Kiln.md").write_text(KILN, encoding="utf-8")
+    vault = open_vault(sample, flags={"model": "none", "connection": "tester"})
+    listed = find_tools("core", "agent")
+    server = build_server(vault, listed, find_callable("agent", listed), keeps_vault=False)
+    try:
+        async with Client(server) as client:
+            early = [await client.call_tool(name, {}) for name in ("status", "skills")]
+            vault.refresh()
+            late = [await client.call_tool(name, {}) for name in ("status", "skills")]
+    finally:
+        vault.close(patient=False)
+
+    assert [None] * 4 == [changed_in(answer) for answer in (*early, *late)]  # type: ignore[arg-type]
+    assert "kiln" not in text_of(early[1])  # type: ignore[arg-type]
+    assert "index" in text_of(early[1]).splitlines()[-1]  # type: ignore[arg-type]
+    assert text_of(late[1]).splitlines()[-1].startswith("- kiln: ")  # type: ignore[arg-type]
 
 
 async def test_a_list_that_was_asked_for_is_no_news(call: Call, vault: Vault) -> None:

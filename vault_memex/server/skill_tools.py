@@ -32,8 +32,10 @@ def run_skills(vault: Vault, a: SkillsArguments) -> Answer:
     """List the skills, or load one."""
     if a.slug.strip():
         return answer_skill(vault.skills.load(a.slug, "tools"))
+    vault.settled()
     vault.skills.fix()
-    return Answer(render_skills(vault.skills.offer("tools")))
+    remark = "" if vault.whole.catalogue.is_complete() else vault.background.find_remark() or ""
+    return Answer("\n".join(filter(None, (render_skills(vault.skills.offer("tools")), remark))))
 
 
 def answer_skill(loaded: LoadedSkill) -> Answer:
