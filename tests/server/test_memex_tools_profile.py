@@ -31,11 +31,15 @@ FOR_ALL = {
     | {"change_title", "comment", "hold", "body_encoding"},
     "propose_delete": {"note_id", "reason", "body_encoding"},
     "propose_merge": {"note_id", "into_note_id", "merged_body_md", "body_encoding"},
+    "needs_enrichment": {"limit", "offset"},
     "list_skills": set(),
     "get_skill": {"slug"},
     "list_tags": set(),
     "list_properties": set(),
     "health": set(),
+    "curation_candidates": {"reason", "stale_days", "cooldown_days", "include_pending", "limit", "offset"},
+    "blast_radius": {"since_days", "note_ids", "limit", "offset"},
+    "last_curated": {"note_ids"},
 }
 FOR_CURATORS: dict[str, set[str]] = {
     "log": {"kind", "text", "examined", "started_at", "claimed", "body_encoding"},
@@ -97,6 +101,12 @@ async def test_every_answer_is_structured_as_its_schema_says_and_readable(server
         ("propose_merge", {"note_id": "Home", "into_note_id": "Glaze index"}),
         ("recent_changes", {"since": "2020-01-01"}),
         ("inbox", {"max_chars": 100}),
+        ("needs_enrichment", {"limit": 3}),
+        ("curation_candidates", {"limit": 3}),
+        ("curation_candidates", {"reason": "no_summary", "offset": 0}),
+        ("blast_radius", {"since_days": 365}),
+        ("last_curated", {}),
+        ("last_curated", {"note_ids": ["Home", "nonesuch"]}),
         ("list_skills", {}),
         ("get_skill", {"slug": "recall"}),
         ("list_tags", {}),
@@ -404,3 +414,40 @@ async def test_whoever_proposes_is_told_to_describe_tag_and_source_the_note(serv
         assert words in (tool.description or "")
     assert "at most 5,000" in tool.input_schema["properties"]["summary"]["description"]
     assert {"description", "tags"}.isdisjoint(note)  # nobody described it for its author
+
+
+async def test_a_note_without_description_and_tags_waits_to_be_enriched_until_it_has_them(server: Server) -> None:
+    async def missing(client: Client, number: int) -> list[str] | None:
+        found = value_of(await client.call_tool("needs_enrichment", {"limit": 100}))
+        return next((row["missing"] for row in found["rows"] if row["note_id"] == number), None)
+
+    async with server() as client:
+        saved = value_of(
+            await client.call_tool("propose", {"title": "Bare", "body_md": "We might fire with wood."})
+        )
+        number = saved["note_id"]
+        seen = [await missing(client, number)]
+        for change in ({"summary": "A plan to fire with wood."}, {"tags": ["kiln"]}):
+            await client.call_tool("propose", {"note_id": number, **change})
+            seen.append(await missing(client, number))
+
+    assert [["summary", "tags"], ["tags"], None] == seen
+
+
+async def test_a_run_reserves_looks_and_is_written_down_by_number(server: Server) -> None:
+    async with server(role="curator") as client:
+        before = value_of(await client.call_tool("last_curated", {}))
+        queue = value_of(await client.call_tool("curation_candidates", {"limit": 2}))
+        numbers = [row["note_id"] for row in queue["rows"]]
+        run = {"kind": "run_summary", "text": "Looked at two notes.", "examined": numbers}
+        await client.call_tool("log", run)
+        after = value_of(await client.call_tool("last_curated", {"note_ids": [*numbers, 9_999]}))
+        wrong = text_of(await client.call_tool("curation_candidates", {"reason": "ugly"}))
+
+    assert before["due"]
+    assert "reserved_until" in queue
+    assert [[number, True] for number in numbers] == [
+        [r["note_id"], bool(r["last_curated"])] for r in after["rows"]
+    ]
+    assert ["9999"] == after["unknown_note_ids"]
+    assert "no_summary" in wrong

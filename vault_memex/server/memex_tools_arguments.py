@@ -6,11 +6,15 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from vault_memex.memory.blast_radius import DEFAULT_DAYS, MOST_DAYS
 from vault_memex.memory.journal_kinds import KINDS
+from vault_memex.memory.queues import DEFAULT_COOLDOWN, REASONS
 from vault_memex.memory.runs import MOST_CLAIMED, MOST_EXAMINED, MOST_WORDS
 from vault_memex.server.curation_record_tools import ExaminedArgument
 from vault_memex.server.read_tools import Text
 from vault_memex.server.tool import Arguments, WriteArguments
+from vault_memex.services.curation import MOST_ROWS
+from vault_memex.services.curation_views import MOST_REFS
 from vault_memex.services.reading import DEFAULT_MAX_CHARS
 
 Ref = Annotated[int | str, Field(description="The note's number; its exact title or path will do.")]
@@ -174,6 +178,43 @@ class LogRecent(Arguments):
     precedent_only: bool = Field(False, description="Only decisions of the person that hold for like cases.")
     limit: int = Field(40, description="Rows, 1-200.")
     offset: int = Field(0, ge=0)
+
+
+class NeedsEnrichment(Arguments):
+    """Arguments of `needs_enrichment`."""
+
+    limit: int = Field(25, description=f"Notes, 1-{MOST_ROWS}.")
+    offset: int = Field(0, ge=0)
+
+
+class CurationCandidates(Arguments):
+    """Arguments of `curation_candidates`."""
+
+    reason: str = Field("", description=f"Only this problem: {', '.join(REASONS)}.")
+    stale_days: int | None = Field(None, description="Only notes that no curator read for so long, 1-3650.")
+    cooldown_days: int = Field(DEFAULT_COOLDOWN, description="How long a note rests after it was tidied, 0-365.")
+    include_pending: bool = Field(False, description="Also notes that wait for approval, for reference.")
+    limit: int = Field(25, description=f"Notes, 1-{MOST_ROWS}.")
+    offset: int | None = Field(None, ge=0, description="Rows to skip; even 0 shows notes without reserving them.")
+
+
+class BlastRadius(Arguments):
+    """Arguments of `blast_radius`."""
+
+    also: ClassVar = {"days": "since_days"}
+
+    since_days: int = Field(DEFAULT_DAYS, description=f"1-{MOST_DAYS}.")
+    note_ids: list[int | str] = Field([], description="Only these notes.")
+    limit: int = Field(25, description=f"Notes, 1-{MOST_ROWS}.")
+    offset: int = Field(0, ge=0)
+
+
+class LastCuratedNotes(Arguments):
+    """Arguments of `last_curated`."""
+
+    also: ClassVar = {"ids": "note_ids", "refs": "note_ids"}
+
+    note_ids: list[int | str] = Field([], description=f"Of each of these notes; at most {MOST_REFS}.")
 
 
 class GetSkill(Arguments):

@@ -16,16 +16,27 @@ from vault_memex.core.snapshot import Snapshot
 from vault_memex.errors import InvalidArgument, MemexError, RevisionRequired
 from vault_memex.memory.policy import Touched, check_edit
 from vault_memex.server.curation_record_tools import RecordAnswer, render_record
+from vault_memex.server.curation_texts import (
+    render_blast,
+    render_enrichment,
+    render_last_curated,
+    render_queue,
+)
+from vault_memex.server.curation_tools import resolving
 from vault_memex.server.lines import join_lines
 from vault_memex.server.memex_tools_answers import SkillList, WholeSkill, build_note, build_search, build_skill_row
 from vault_memex.server.memex_tools_arguments import (
+    BlastRadius,
+    CurationCandidates,
     DuplicateCandidates,
     Get,
     GetSkill,
     Inbox,
+    LastCuratedNotes,
     Listing,
     Log,
     LogRecent,
+    NeedsEnrichment,
     Nothing,
     Propose,
     ProposeDelete,
@@ -47,6 +58,8 @@ from vault_memex.server.render import (
 )
 from vault_memex.server.skill_tools import answer_skill, render_skills
 from vault_memex.server.tool import Answer, Arguments
+from vault_memex.services.curation import QueueRequest
+from vault_memex.services.curation_views import find_blast, find_last_curated, find_unenriched
 from vault_memex.services.history import ChangesRequest
 from vault_memex.services.inbox_view import find_waiting
 from vault_memex.services.pairs import PairsRequest
@@ -235,6 +248,38 @@ def propose_merge(vault: Vault, a: ProposeMerge) -> Answer:
 
 
 # -- curating
+
+
+def needs_enrichment(vault: Vault, a: NeedsEnrichment) -> Answer:
+    """Return notes without description or tags, oldest first."""
+    find_numbered(vault)
+    found = find_unenriched(vault.upkeep.curation, a.limit, a.offset)
+    return Answer(render_enrichment(found), found)
+
+
+def curation_candidates(vault: Vault, a: CurationCandidates) -> Answer:
+    """Return what needs attention, and why; without an offset it is reserved for the caller."""
+    find_numbered(vault)
+    request = QueueRequest(a.reason, a.stale_days, a.cooldown_days, a.include_pending, a.limit, a.offset)
+    found = vault.upkeep.curation.find_queue(request)
+    return Answer(render_queue(found), found)
+
+
+def blast_radius(vault: Vault, a: BlastRadius) -> Answer:
+    """Return notes whose linked notes changed lately."""
+    find_numbered(vault)
+    refs = [str(one) for one in a.note_ids]
+    found = find_blast(
+        vault.upkeep.curation, resolving(vault), since_days=a.since_days, refs=refs, limit=a.limit, offset=a.offset
+    )
+    return Answer(render_blast(found), found)
+
+
+def last_curated(vault: Vault, a: LastCuratedNotes) -> Answer:
+    """Return when the last run was and whether one is due; with notes, when each was looked at."""
+    find_numbered(vault)
+    found = find_last_curated(vault.upkeep.curation, resolving(vault), [str(one) for one in a.note_ids])
+    return Answer(render_last_curated(found), found)
 
 
 def log(vault: Vault, a: Log) -> Answer:

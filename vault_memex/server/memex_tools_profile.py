@@ -9,13 +9,17 @@ from vault_memex.server import memex_tools_calls as calls
 from vault_memex.server.curation_record_tools import RecordAnswer
 from vault_memex.server.memex_tools_answers import SearchFound, SkillList, WholeNote, WholeSkill
 from vault_memex.server.memex_tools_arguments import (
+    BlastRadius,
+    CurationCandidates,
     DuplicateCandidates,
     Get,
     GetSkill,
     Inbox,
+    LastCuratedNotes,
     Listing,
     Log,
     LogRecent,
+    NeedsEnrichment,
     Nothing,
     Propose,
     ProposeDelete,
@@ -26,6 +30,8 @@ from vault_memex.server.memex_tools_arguments import (
 )
 from vault_memex.server.read_tools import ALWAYS_LOADED, LONG_ANSWER
 from vault_memex.server.tool import Answer, Arguments, ToolSpec
+from vault_memex.services.curation import QueueAnswer
+from vault_memex.services.curation_views import BlastAnswer, EnrichmentAnswer, LastCurated
 from vault_memex.services.history import ChangesAnswer
 from vault_memex.services.inbox_view import InboxAnswer
 from vault_memex.services.pairs import PairsAnswer
@@ -126,6 +132,16 @@ TOOLS: tuple[ToolSpec[Any], ...] = (
         output=RetireAnswer,
     ),
     _spec(
+        "needs_enrichment",
+        "Notes that nobody described",
+        "Notes without description or tags, oldest first, but for those about which something waits. Only when asked: "
+        "read each once with `get`, then `propose` its summary and tags once.",
+        NeedsEnrichment,
+        calls.needs_enrichment,
+        output=EnrichmentAnswer,
+        read_only=True,
+    ),
+    _spec(
         "list_skills",
         "Ways of working",
         "Skills: how to do a kind of task here, from the program and from the person. Look before a task that one is "
@@ -172,6 +188,36 @@ TOOLS: tuple[ToolSpec[Any], ...] = (
         Nothing,
         calls.health,
         output=StatusAnswer,
+        read_only=True,
+    ),
+    _spec(
+        "curation_candidates",
+        "What needs attention",
+        "Which notes to tidy and why: what the person flagged first, then most defects, then those whose linked notes "
+        "changed, then the longest unread. A batch is reserved for you for half an hour. An empty list: nothing to do.",
+        CurationCandidates,
+        calls.curation_candidates,
+        output=QueueAnswer,
+        read_only=True,
+    ),
+    _spec(
+        "blast_radius",
+        "Notes around what changed",
+        "Notes whose linked notes changed lately, and what changed there: what they say may be out of date. Changes "
+        "of curators do not count.",
+        BlastRadius,
+        calls.blast_radius,
+        output=BlastAnswer,
+        read_only=True,
+    ),
+    _spec(
+        "last_curated",
+        "Whether tidying is due",
+        "When the last run was, what changed since, and whether another is due; with note_ids, when each was looked "
+        "at. Curators also see by whom.",
+        LastCuratedNotes,
+        calls.last_curated,
+        output=LastCurated,
         read_only=True,
     ),
     _spec(
