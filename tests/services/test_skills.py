@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import OpenVault
 from vault_memex.errors import NotFound
@@ -12,7 +16,7 @@ from vault_memex.memory.connections import Connection
 from vault_memex.services.requests import EditRequest, SaveRequest
 from vault_memex.session import Session
 from vault_memex.store.builtin_skills import FOLDER, SLUGS
-from vault_memex.vault import Vault
+from vault_memex.vault import Vault, open_vault
 
 KILN = "---\ntags: [skill]\nsummary: How the kiln is loaded.\n---\n# Loading\n\nHeavy pots below.\n"
 
@@ -165,3 +169,65 @@ def test_a_skill_may_lie_in_the_folder_that_is_meant_for_them(folder: Path, open
 
     assert ("_memex/skills/Kiln.md", 1) == (loaded.skill.path, loaded.skill.note_id)
     assert "Heavy pots" in loaded.text
+
+
+TEXTS = st.sampled_from(
+    [
+        KILN,
+        KILN.replace("tags", "slug: My way\ntags"),
+        KILN.replace("tags", "review: pending\ntags"),
+        KILN.replace("tags", "skill_enabled: false\ntags"),
+        "No skill.\n",
+    ]
+)
+NAMES = st.sampled_from(["Kiln.md", "Guide.md", "A/Kiln.md"])
+STEPS = st.one_of(
+    st.tuples(st.just("write"), NAMES, TEXTS),
+    st.tuples(st.just("remove"), NAMES, st.just("")),
+    st.tuples(st.just("rename"), NAMES, NAMES),
+    st.tuples(st.just("serve"), st.just(""), st.just("")),
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(st.lists(STEPS, min_size=3, max_size=10))
+def test_what_was_followed_is_what_a_fresh_look_finds_and_no_served_slug_changes_by_itself(
+    steps: list[tuple[str, str, str]],
+) -> None:
+    with TemporaryDirectory() as folder:
+        vault = open_vault(
+            Path(folder), flags={"model": "none", "connection": "tester"}, cache_dir=Path(f"{folder}.c")
+        )
+        try:
+            served: dict[int, str] = {}
+            for what, path, other in steps:
+                before = {note.note_id: note for note in vault.snapshot().notes.values()}
+                take_step(vault.root, what, path, other)
+                vault.refresh()
+                if what == "serve":
+                    vault.skills.fix()
+                    served = {skill.note_id or 0: skill.slug for skill in vault.skills.find().skills if skill.path}
+                found = vault.skills.find()
+                assert Session(vault, Connection("fresh", "agent")).skills.find() == found
+                for skill in found.skills:
+                    note = vault.snapshot().notes.get(skill.path)
+                    if note is None or skill.note_id not in served or skill.note_id not in before:
+                        continue
+                    assert "slug" in note.properties or skill.slug == served[skill.note_id]
+                    assert not note.pending
+        finally:
+            vault.close(patient=False)
+            rmtree(f"{folder}.c", ignore_errors=True)
+
+
+def take_step(root: Path, what: str, path: str, other: str) -> None:
+    file = root / path
+    if what == "write":
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(other, encoding="utf-8")
+    elif what == "remove":
+        file.unlink(missing_ok=True)
+    elif what == "rename" and file.is_file() and not (root / other).exists():
+        (root / other).parent.mkdir(exist_ok=True)
+        file.rename(root / other)
