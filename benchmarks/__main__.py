@@ -20,6 +20,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks import (
+    curation,
     detection,
     embedding,
     first_index,
@@ -49,6 +50,7 @@ BENCHMARKS: Mapping[str, Callable[[Workbench], Iterator[Figure]]] = {
     "freshness": freshness.measure,
     "patch": patch.measure,
     "graph": graph.measure,
+    "curation": curation.measure,
     "web": web.measure,
 }
 

@@ -24,14 +24,21 @@ from vault_memex.memory.queues import (
     REASONS,
     Candidate,
     Facts,
+    Reason,
     build_queue,
-    find_reasons,
+    find_other_reasons,
+    find_own_reasons,
     is_weak_title,
+    join_reasons,
     rank,
 )
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 LINKED = Facts({"N.md": ["M.md"]})
+
+
+def find_reasons(one: NoteRecord, facts: Facts) -> tuple[Reason, ...]:
+    return join_reasons(find_own_reasons(one), find_other_reasons([one.path], facts).get(one.path))
 
 
 def note(title: str = "A title", number: int = 1, **more: object) -> NoteRecord:

@@ -5,7 +5,7 @@ A pass is a look by a curator, at a note named in a run summary or worked on. Wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from vault_memex.core.frontmatter import without_frontmatter
 from vault_memex.memory.inferences import body_hash
@@ -81,34 +81,25 @@ def mark_text(text: str) -> str:
 
 def fold(log: NoteLog, step: Step) -> NoteLog:
     """Return the log after one more step."""
-    before = step.change.before if step.change is not None else step.seen[0]
+    change, (seen, body) = step.change, step.seen
+    before, body_before = (change.before, change.body_before) if change is not None else (seen, body)
+    looked = (log.looked_at, log.looked_by, log.looked_what, log.clean)
+    known = (log.revision, log.body, log.known_at)
+    edited, text = log.edited_at, (log.text_at, log.text_by, log.text_what)
     if log.revision and before and before != log.revision:
-        body = step.change.body_before if step.change is not None else step.seen[1]
-        log = _note_outside(log, step.at, same_text=bool(body) and body == log.body)
-    if step.change is not None:
-        log = _note_change(log, step, step.change)
-    elif step.seen[0]:
-        log = replace(log, revision=step.seen[0], body=step.seen[1], known_at=step.at)
+        # Somebody changed the file beside this program; when is not known, so as late as may be.
+        edited = step.at
+        text = text if body_before and body_before == log.body else (step.at, OUTSIDE, "")
+    if change is not None:
+        known = (change.after or "", change.body_after, step.at)
+        if not (step.curator or change.mechanical):
+            edited = step.at
+            text = text if change.keeps_text else (step.at, step.actor, step.what)
+    elif seen:
+        known = (seen, body, step.at)
     if step.looked:
-        clean = 0 if step.worked else log.clean + 1
-        log = replace(log, looked_at=step.at, looked_by=step.actor, looked_what=step.what, clean=clean)
-    return log
-
-
-def _note_outside(log: NoteLog, at: str, *, same_text: bool) -> NoteLog:
-    """Note that somebody changed the file beside this program; when is not known, so as late as may be."""
-    log = replace(log, edited_at=at)
-    return log if same_text else replace(log, text_at=at, text_by=OUTSIDE, text_what="")
-
-
-def _note_change(log: NoteLog, step: Step, change: Change) -> NoteLog:
-    log = replace(log, revision=change.after or "", body=change.body_after, known_at=step.at)
-    if step.curator or change.mechanical:
-        return log
-    log = replace(log, edited_at=step.at)
-    if change.keeps_text:
-        return log
-    return replace(log, text_at=step.at, text_by=step.actor, text_what=step.what)
+        looked = (step.at, step.actor, step.what, 0 if step.worked else log.clean + 1)
+    return NoteLog(*looked, *known, edited, *text)
 
 
 def is_known(log: NoteLog, revision: str) -> bool:

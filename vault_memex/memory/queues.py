@@ -40,6 +40,8 @@ MEANINGS: Mapping[Reason, str] = {
     "expired": "its valid_until has passed",
     "contested": "a note corrects it, and it does not say so (superseded_by)",
 }
+_PLACES = {reason: place for place, reason in enumerate(REASONS)}
+_NEVER = "~"  # later than every moment
 DEFAULT_COOLDOWN = 7  # days
 MOST_COOLDOWN = 365
 MOST_DOUBLINGS = 3  # of the rest: 7, 14, 28, 56 days
@@ -61,22 +63,37 @@ class Facts:
     contested: Collection[str] = frozenset()
 
 
-def find_reasons(note: NoteRecord, facts: Facts) -> tuple[Reason, ...]:
-    """Return what a note lacks, in the order of `REASONS`; the person's flag is not among them."""
-    path = note.path
+def find_own_reasons(note: NoteRecord) -> tuple[Reason, ...]:
+    """Return what a note lacks by itself, in the order of `REASONS`."""
     found: tuple[tuple[Reason, bool], ...] = (
         ("untagged", not note.tags),
         ("no_summary", not (note.summary or "").strip()),
-        ("not_embedded", path in facts.unembedded),
-        ("disconnected", not facts.linked.get(path)),
-        ("dangling_links", path in facts.dangling),
         ("nonstandard_tags", any(map(_is_nonstandard, note.tags))),
         ("weak_title", note.layer != "past" and is_weak_title(note.title)),  # what is past keeps its title
-        ("stale_state", path in facts.stale),
-        ("expired", path in facts.expired),
-        ("contested", path in facts.contested),
     )
     return tuple(reason for reason, holds in found if holds)
+
+
+def find_other_reasons(paths: Iterable[str], facts: Facts) -> dict[str, list[Reason]]:
+    """Return what else is wrong with which of the notes."""
+    lists: tuple[tuple[Reason, Iterable[str]], ...] = (
+        ("not_embedded", facts.unembedded),
+        ("disconnected", [path for path in paths if not facts.linked.get(path)]),
+        ("dangling_links", facts.dangling),
+        ("stale_state", facts.stale),
+        ("expired", facts.expired),
+        ("contested", facts.contested),
+    )
+    found: dict[str, list[Reason]] = {}
+    for reason, members in lists:
+        for path in members:
+            found.setdefault(path, []).append(reason)
+    return found
+
+
+def join_reasons(own: tuple[Reason, ...], other: Sequence[Reason] | None) -> tuple[Reason, ...]:
+    """Return both in the order of `REASONS`; the person's flag is in neither."""
+    return tuple(sorted((*own, *other), key=_PLACES.__getitem__)) if other else own
 
 
 def _is_nonstandard(tag: str) -> bool:
@@ -90,6 +107,23 @@ def is_weak_title(title: str) -> bool:
         return not words
     word = words[0]
     return not _DATE.match(word) and bool(_EXTENSION.search(word) or _HANDLE.search(word))
+
+
+def count_changed_neighbours(
+    changed: Mapping[str, str], looked: Mapping[str, str], linked: Mapping[str, Collection[str]]
+) -> dict[str, int]:
+    """Return how many notes around each one changed since somebody looked at it, from the moments of both.
+
+    A note that nobody looked at has none.
+    """
+    earliest = min(looked.values(), default=_NEVER)
+    counts: dict[str, int] = {}
+    for path, at in changed.items():
+        if at > earliest:
+            for near in linked.get(path, ()):
+                if at > looked.get(near, _NEVER):
+                    counts[near] = counts.get(near, 0) + 1
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +153,10 @@ def find_rest_end(log: NoteLog, cooldown_days: int) -> datetime | None:
 
 def is_eligible(one: Candidate, cooldown_days: int, now: datetime) -> bool:
     """Return whether a note belongs into the queue now."""
+    if one.reasons or one.flag is not None or one.edited or one.changed_neighbours:
+        return True
     rest_end = find_rest_end(one.log, cooldown_days)
-    return (
-        one.flag is not None
-        or rest_end is None
-        or rest_end <= now
-        or one.edited
-        or one.changed_neighbours > 0
-        or bool(one.reasons)
-    )
+    return rest_end is None or rest_end <= now
 
 
 def rank(candidates: Iterable[Candidate]) -> list[Candidate]:

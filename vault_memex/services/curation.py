@@ -18,13 +18,17 @@ from vault_memex.memory.queues import (
     Queue,
     Reason,
     build_queue,
-    find_reasons,
+    count_changed_neighbours,
+    find_other_reasons,
+    find_own_reasons,
+    join_reasons,
 )
 from vault_memex.services.actor import find_actor
 from vault_memex.services.flag_files import FlagFiles
-from vault_memex.services.note_facts import NoteFacts, remember_changes
+from vault_memex.services.note_facts import NoteFacts
 from vault_memex.store.journal import render_moment
 from vault_memex.store.leases import LEASE, Leases
+from vault_memex.store.quiet import without_collections
 
 MOST_ROWS = 100
 MOST_STALE_DAYS = 3_650
@@ -127,36 +131,40 @@ class Curation:
 
     def build(self, snapshot: Snapshot, now: datetime, cooldown_days: int, *, pending: bool = False) -> Queue:
         """Return the whole queue of a snapshot."""
-        return build_queue(self._find_candidates(snapshot, pending=pending), cooldown_days, now)
+        with without_collections():  # of ten thousand values that stay, while millions are there
+            return build_queue(self._find_candidates(snapshot, pending=pending), cooldown_days, now)
 
     def find_defects(self, paths: Iterable[str]) -> Mapping[str, Sequence[Reason]]:
         """Return of some notes what they lack now; those that are gone or lack nothing are left out."""
         snapshot = self.snapshot()
         facts = self.facts.find(snapshot)
-        notes = (snapshot.notes[path] for path in paths if path in snapshot.notes)
-        return {note.path: reasons for note in notes if (reasons := find_reasons(note, facts))}
+        notes = [snapshot.notes[path] for path in paths if path in snapshot.notes]
+        other = find_other_reasons([note.path for note in notes], facts)
+        found = {note.path: join_reasons(find_own_reasons(note), other.get(note.path)) for note in notes}
+        return {path: reasons for path, reasons in found.items() if reasons}
 
     def release(self) -> None:
         """Free the notes that this connection has reserved: its run is over."""
         self._leases.release(find_actor(self.config))
 
     def _find_candidates(self, snapshot: Snapshot, *, pending: bool) -> Iterator[Candidate]:
-        logs = self.facts.logs
-        logs.follow()
+        self.facts.logs.follow()
         facts, flags = self.facts.find(snapshot), self._flag_files.find()
         retiring = self.facts.find_waiting().retiring
-        find_change = remember_changes(self.facts, snapshot)
-        for note in snapshot.notes.values():
+        known = self.facts.find_known(snapshot)
+        other = find_other_reasons(snapshot.notes, facts)
+        moved = count_changed_neighbours(
+            {path: clip(one.change.at) for path, one in known.items() if one.change is not None},
+            {path: clip(one.log.looked_at) for path, one in known.items() if one.log.looked_at},
+            facts.linked,
+        )
+        for path, note in snapshot.notes.items():
             flag = flags.get(note.note_id) if note.note_id is not None else None
             if note.note_id in retiring or (flag is None and not may_be_tidied(note, pending=pending)):
                 continue
-            log = logs.find(note)
-            edited, moved = False, 0
-            if log.looked_at:
-                edited, looked = was_edited_since_look(log, note.revision), clip(log.looked_at)
-                changes = map(find_change, facts.linked.get(note.path, ()))
-                moved = sum(change is not None and clip(change.at) > looked for change in changes)
-            yield Candidate(note, find_reasons(note, facts), log, flag, edited, moved)
+            log, reasons = known[path].log, join_reasons(known[path].reasons, other.get(path))
+            edited = bool(log.looked_at) and was_edited_since_look(log, note.revision)
+            yield Candidate(note, reasons, log, flag, edited, moved.get(path, 0))
 
 
 def may_be_tidied(note: NoteRecord, *, pending: bool) -> bool:

@@ -15,7 +15,6 @@ from vault_memex.memory.looks import NoteLog, clip, is_known, was_edited_since_l
 from vault_memex.memory.policy import is_curator
 from vault_memex.memory.queues import DEFAULT_COOLDOWN, MEANINGS, REASONS, Queue, find_rest_end
 from vault_memex.services.curation import Curation, check_limit, may_be_tidied
-from vault_memex.services.note_facts import remember_changes
 from vault_memex.store.journal import render_moment
 
 MOST_NEIGHBOURS = 10  # named
@@ -129,12 +128,12 @@ def find_blast(
     since = render_moment(curation.clock() - timedelta(days=since_days))
     waiting = curation.facts.find_waiting().retiring
     chosen = notes or [note for note in snapshot.notes.values() if note.note_id not in waiting]
-    find_change, logs = remember_changes(curation.facts, snapshot), curation.facts.logs
+    known = curation.facts.find_known(snapshot)
     found = find_blast_radius(
         [note.path for note in chosen if not note.pending],
         curation.facts.find_linked(snapshot),
-        find_change,
-        lambda path: logs.find(snapshot.notes[path]).looked_at,
+        lambda path: known[path].change if path in known else None,
+        lambda path: known[path].log.looked_at,
         since,
     )
     page = found[offset : offset + limit]

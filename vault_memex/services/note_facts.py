@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -11,10 +10,11 @@ from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import base_of
 from vault_memex.errors import MemexError
 from vault_memex.index.meaning import Meaning
-from vault_memex.memory.looks import TextChange, clip, find_text_change, is_known, mark_text
+from vault_memex.memory.looks import NoteLog, TextChange, clip, find_text_change, is_known, mark_text
 from vault_memex.memory.proposals import find_subject
-from vault_memex.memory.queues import Facts
+from vault_memex.memory.queues import Facts, Reason, find_own_reasons
 from vault_memex.services.inbox import InboxFiles
+from vault_memex.services.link_map import LinkMap
 from vault_memex.services.note_logs import NoteLogs
 from vault_memex.services.signals import Signals
 from vault_memex.services.standing import Standing
@@ -31,6 +31,16 @@ class Waiting:
     retiring: Collection[int]  # to be deleted, or merged with another
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of one note by itself."""
+
+    note: NoteRecord
+    log: NoteLog
+    reasons: tuple[Reason, ...]
+    change: TextChange | None  # of its text, the last by anybody but a curator
+
+
 class NoteFacts:
     """Gathers; links are kept for as long as the index stays as it is. Any thread may ask."""
 
@@ -44,6 +54,7 @@ class NoteFacts:
         signals: Signals,
         inbox: InboxFiles,
         logs: NoteLogs,
+        follows_links: bool,
     ) -> None:
         self._files = files
         self._catalogue = catalogue
@@ -52,21 +63,20 @@ class NoteFacts:
         self._signals = signals
         self._inbox = inbox
         self.logs = logs
-        self._lock = threading.Lock()
-        self._linked: tuple[int, Mapping[str, Collection[str]], Collection[str]] | None = None
-        self._bodies: dict[str, tuple[str, str, str]] = {}  # by path: revision, and what `_read` returns
+        self._links = LinkMap(catalogue, follows=follows_links)
+        self._known: Mapping[str, Known] = {}
 
     def find(self, snapshot: Snapshot) -> Facts:
         """Return what is known of all notes."""
-        linked, dangling = self._find_links(snapshot)
+        links = self._links.find(snapshot)
         standings = self._standing.find()
         fallen = standings.fallen.items()
         unembedded: Collection[str] = ()
         if self._meaning.enabled:
             unembedded = self._catalogue.find_unembedded_notes(self._meaning.fingerprint)
         return Facts(
-            linked,
-            dangling,
+            links.linked,
+            links.dangling,
             unembedded,
             stale=frozenset(self._find_stale(snapshot)),
             expired={path for path, validity in fallen if validity.status == "expired"},
@@ -79,19 +89,7 @@ class NoteFacts:
 
     def find_linked(self, snapshot: Snapshot) -> Mapping[str, Collection[str]]:
         """Return by note the others that it links to or that link to it."""
-        return self._find_links(snapshot)[0]
-
-    def _find_links(self, snapshot: Snapshot) -> tuple[Mapping[str, Collection[str]], Collection[str]]:
-        with self._lock:
-            kept = self._linked
-            if kept is None or kept[0] != snapshot.revision:
-                linked: dict[str, set[str]] = {}
-                for source, target, _ in self._catalogue.load_note_links():
-                    linked.setdefault(source, set()).add(target)
-                    linked.setdefault(target, set()).add(source)
-                dangling = {source for group in self._catalogue.find_unresolved() for source in group.sources}
-                kept = self._linked = snapshot.revision, linked, dangling
-            return kept[1], kept[2]
+        return self._links.find(snapshot).linked
 
     def _find_stale(self, snapshot: Snapshot) -> Iterable[str]:
         """Yield the notes that records overtook, as last found."""
@@ -112,9 +110,19 @@ class NoteFacts:
         keepers = {into.note_id for one in self._inbox.find_merges() if (into := one.into) and into.note_id}
         return Waiting(held | keepers, self._inbox.find_leaving() | keepers)
 
-    def find_change(self, note: NoteRecord) -> TextChange | None:
+    def find_known(self, snapshot: Snapshot) -> Mapping[str, Known]:
+        """Return what is known of each note by itself; what did not change since it was asked last is kept."""
+        kept, known = self._known, {}
+        for path, note in snapshot.notes.items():
+            log, one = self.logs.find(note), kept.get(path)
+            if one is None or one.note is not note or one.log is not log:
+                one = Known(note, log, find_own_reasons(note), self._find_change(note, log))
+            known[path] = one
+        self._known = known
+        return known
+
+    def _find_change(self, note: NoteRecord, log: NoteLog) -> TextChange | None:
         """Return the last change of a note's text by anybody but a curator."""
-        log = self.logs.find(note)
         if is_known(log, note.revision):
             return find_text_change(log, note.revision, "", note.updated)
         body, written = self._read(note)
@@ -122,9 +130,6 @@ class NoteFacts:
 
     def _read(self, note: NoteRecord) -> tuple[str, str]:
         """Return what names a note's text now, and when its file was written; empty when the index has another one."""
-        known = self._bodies.get(note.path)
-        if known is not None and known[0] == note.revision:
-            return known[1:]
         try:
             file = self._files.read(note.path)
         except MemexError:
@@ -132,26 +137,9 @@ class NoteFacts:
         if file.revision != note.revision:
             return "", ""
         written = render_moment(datetime.fromtimestamp(file.signature.mtime_ns / 1e9, UTC))
-        self._bodies[note.path] = (note.revision, mark_text(file.text), clip(written))
-        return self._bodies[note.path][1:]
+        return mark_text(file.text), clip(written)
 
 
 def _names_successor(snapshot: Snapshot, path: str) -> bool:
     note = snapshot.notes.get(path)
     return note is None or bool(note.properties.get("superseded_by"))
-
-
-FindChange = Callable[[str], TextChange | None]
-
-
-def remember_changes(facts: NoteFacts, snapshot: Snapshot) -> FindChange:
-    """Return a look-up of changes by path that looks at each note once."""
-    known: dict[str, TextChange | None] = {}
-
-    def find(path: str) -> TextChange | None:
-        if path not in known:
-            note = snapshot.notes.get(path)
-            known[path] = facts.find_change(note) if note is not None else None
-        return known[path]
-
-    return find

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vault_memex.core.snapshot import NoteRecord
 from vault_memex.memory.looks import NEVER, Change, NoteLog, Step, fold
-from vault_memex.memory.runs import RunRecord, parse_run
+from vault_memex.memory.runs import RUN_KINDS, RunRecord, parse_run
 from vault_memex.services.actor import ROLE
 from vault_memex.services.edit_files import RESERVED, TEXTS
 from vault_memex.services.flashbacks import KIND as FLASHBACK
@@ -69,9 +69,12 @@ class NoteLogs:
         """Yield what an event says about which notes."""
         if event.kind == FLASHBACK:
             return
-        run = parse_run(event.kind, event.actor, event.at, event.details)
-        if run is not None:
-            yield from self._read_run(run)
+        if event.kind == "run_summary":
+            run = parse_run(event.kind, event.actor, event.at, event.details)
+            if run is not None:
+                yield from self._read_run(run)
+        elif event.kind in RUN_KINDS:
+            return  # about no note's care
         elif event.kind == SUBMITTED:
             yield from self._read_submission(event)
         elif event.kind == "flag_resolved":
@@ -80,8 +83,6 @@ class NoteLogs:
             yield from self._read_change(event)
 
     def _read_run(self, run: RunRecord) -> Iterator[tuple[Key, Step]]:
-        if run.kind != "run_summary":
-            return
         self._last_run = Outing(run.at, run.by, run.text)
         for one in run.examined:
             said = ": ".join(filter(None, (one.checked, one.found)))

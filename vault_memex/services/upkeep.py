@@ -78,6 +78,7 @@ def open_upkeep(parts: Parts) -> Upkeep:
         signals=parts.signals,
         inbox=parts.filing.inbox,
         logs=parts.logs,
+        follows_links=parts.scope.is_whole,
     )
     curation = Curation(
         config=config,

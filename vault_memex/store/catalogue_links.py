@@ -242,22 +242,27 @@ def find_unresolved(db: sqlite3.Connection) -> tuple[UnresolvedLink, ...]:
 
 def load_linked_notes(db: sqlite3.Connection) -> dict[str, set[str]]:
     """Return, by note, the other notes that it links to."""
-    rows = db.execute(
-        "SELECT source.path, target.path FROM links JOIN files AS source ON source.id = links.source"
-        " JOIN files AS target ON target.id = links.resolved AND target.is_note WHERE resolved != source"
-    )
+    names = _load_names(db)
     found: dict[str, set[str]] = {}
-    for source, target in rows:
-        found.setdefault(source, set()).add(target)
+    for source, target in db.execute(f"SELECT DISTINCT source, resolved FROM links {_BETWEEN}"):  # noqa: S608 -- a constant
+        if target in names:
+            found.setdefault(names[source], set()).add(names[target])
     return found
 
 
 def load_note_links(db: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
     """Return (source, target, property) of all links between two notes, in no order; property None in the body."""
-    return db.execute(
-        "SELECT source.path, target.path, property FROM links JOIN files AS source ON source.id = links.source"
-        " JOIN files AS target ON target.id = links.resolved AND target.is_note WHERE resolved != source"
-    ).fetchall()
+    names = _load_names(db)
+    rows = db.execute(f"SELECT source, resolved, property FROM links {_BETWEEN}")  # noqa: S608 -- a constant
+    return [(names[source], names[target], key) for source, target, key in rows if target in names]
+
+
+_BETWEEN = "WHERE resolved IS NOT NULL AND resolved != source"
+
+
+def _load_names(db: sqlite3.Connection) -> dict[int, str]:
+    """Return the path of each note by its number in the catalogue: a join would make every path many times."""
+    return dict(db.execute("SELECT id, path FROM files WHERE is_note"))
 
 
 _STEP = """
