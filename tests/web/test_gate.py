@@ -49,6 +49,13 @@ def test_without_the_cookie_no_page_says_anything(pages: Pages, place: str) -> N
         assert (403, False) == (answer.status_code, "Monday" in answer.text)
 
 
+def test_the_path_without_its_last_slash_leads_to_the_page(pages: Pages) -> None:
+    pages.enter()
+    answer = pages.client.get(pages.keys.base)
+
+    assert (307, f"{pages.keys.base}/") == (answer.status_code, answer.headers.get("location"))
+
+
 @pytest.mark.parametrize("path", ["/", "/note/Plan.md", "/static/app.css", "/k3j9xq2f/"])
 def test_outside_of_its_path_there_is_nothing(pages: Pages, path: str) -> None:
     pages.enter()

@@ -13,9 +13,11 @@ import pytest
 
 from tests.cli.browser import open_browser, require_chromium
 from tests.conftest import SAMPLE
+from tests.services.test_editing import edit
 from tests.web.scene import FRIDAY, TWENTY_FOUR, fill
 from tests.web.served import served
 from tests.web.test_pages import HOSTILE
+from vault_memex.vault import open_vault
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -126,7 +128,8 @@ def opened(browser: Browser) -> Iterator[Open]:
     for one in pages:
         one.page.context.close()
 
-        assert [] == [text for text in one.said if "404" not in text]
+        # A page that is not there was asked for, and one asked how much waits when the program had ended.
+        assert [] == [text for text in one.said if "404" not in text and "ERR_CONNECTION_REFUSED" not in text]
         assert [] == [url for url in one.asked if not url.startswith(one.base)]
 
 
@@ -271,6 +274,22 @@ def test_a_note_of_the_graph_opens_in_the_page(looked_at: str, opened: Open) -> 
     page.page.wait_for_url(re.compile("/note/People/Tomas"))
 
     assert "Tomas Brandt" == page.page.inner_text("h1")
+
+
+@pytest.mark.slow
+def test_what_arrives_while_the_inbox_is_open_is_told(folder: Path, opened: Open, tmp_path: Path) -> None:
+    (folder / "Plan.md").write_text("We meet on Monday.\n", encoding="utf-8")
+    with served(folder, tmp_path / "cache") as address:
+        page = opened(address)
+        assert page.page.is_hidden("#count")
+        agent = open_vault(folder, flags={"model": "none", "policy": "reviewed", "connection": "agent"})
+        agent.refresh()
+        agent.editing.edit(edit("Plan", {"find": "Monday", "replace": "Friday"}))
+        agent.close(patient=False)
+
+        page.page.click("#news a", timeout=20_000)
+
+        assert "1 thing waits for you." == page.page.inner_text(".lead")
 
 
 def test_without_scripts_everything_but_keys_and_graph_is_there(looked_at: str, browser: Browser) -> None:

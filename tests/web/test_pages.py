@@ -144,7 +144,7 @@ def test_reports_and_deletions_are_told_for_what_they_are(
     decide(pages, "proposal/1", "approve")
     decide(pages, "proposal/2", "approve")
     assert not (plan / "Plan.md").exists()
-    assert "Nothing waits." in pages.get()
+    assert all(word in pages.get() for word in ("Nothing waits.", "Lately", "deleted"))
 
 
 def test_a_file_that_cannot_be_read_is_named_and_the_others_are_there(pages: Pages, plan: Path) -> None:

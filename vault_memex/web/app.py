@@ -54,6 +54,7 @@ Page = Callable[[Site, Request], Response]
 _STATIC = {"app.css": "text/css", "app.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _PAGES: tuple[tuple[str, Page], ...] = (
     ("/", inbox_pages.show_inbox),
+    ("/count", inbox_pages.tell_count),
     ("/proposal/{number:int}", inbox_pages.show_proposal),
     ("/waiting/{path:vault}", inbox_pages.show_waiting),
     ("/note/{path:vault}", note_page.show_note),

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vault_memex.web.access import COOKIE, Keys, Tickets, is_equal
@@ -18,8 +18,8 @@ MOST_BYTES = 4 * 1024 * 1024  # of a form
 MOST_FIELDS = 1_000
 NAMES = ("127.0.0.1", "localhost")
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "content-security-policy": POLICY,
@@ -73,6 +73,8 @@ class Gate:
         refusal = self._check(request)
         if refusal is not None:
             return _render(refusal)
+        if request.url.path == self._keys.base:
+            return RedirectResponse(f"{self._keys.base}/")  # the cookie is for what lies below
         token = request.query_params.get("token")
         if token is not None and request.method == "GET":
             return self._let_in(token)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from vault_memex.core.markdown import parse_note
 from vault_memex.core.text import LINE_END, base_of, shorten
@@ -15,6 +15,7 @@ from vault_memex.memory.proposal_file import find_texts, render_difference
 from vault_memex.memory.proposals import Proposal, find_number
 from vault_memex.memory.side_by_side import build_side_by_side
 from vault_memex.services.amending import amend
+from vault_memex.services.history import ChangesRequest
 from vault_memex.services.inbox import DETAIL
 from vault_memex.services.inbox_view import find_page
 from vault_memex.services.review import Decided, Verdict
@@ -22,6 +23,7 @@ from vault_memex.web.note_page import render_body, render_properties
 from vault_memex.web.site import Site, find_count, find_form, is_decision
 
 PAGE = 50
+LATELY = 6  # changes shown where nothing waits
 SHOWN = 90  # code points on each side of a change in the list
 
 
@@ -49,15 +51,22 @@ def show_inbox(site: Site, request: Request) -> Response:
     """List what waits."""
     offset = find_count(request, "offset")
     page = find_page(site.vault.review, offset, PAGE)
+    lately = () if page.total else site.vault.history.find_changes(ChangesRequest(limit=LATELY)).rows
     return site.render(
         request,
         "inbox.html",
         page=page,
+        lately=lately,
         unreadable=[(find_number(base_of(said.partition(": ")[0])), said) for said in page.unreadable],
         previews={one.number: _preview(one) for one in page.proposals},
         offset=offset,
         size=PAGE,
     )
+
+
+def tell_count(site: Site, request: Request) -> Response:  # noqa: ARG001 -- as all pages
+    """Return how much waits, for the page that is open and asks now and then."""
+    return JSONResponse({"waiting": site.count_waiting()})
 
 
 def _preview(one: Proposal) -> Preview | None:

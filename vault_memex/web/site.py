@@ -71,7 +71,6 @@ class Site:
 
     def render(self, request: Request, template: str, code: int = 200, **values: Any) -> Response:
         """Return a page. `error` among the values is said at its top."""
-        review = self.vault.review
         page = (
             _environment()
             .get_template(template)
@@ -79,13 +78,18 @@ class Site:
                 site=self,
                 version=__version__,
                 vault=self.vault.root.name,
-                inbox_count=len(review.inbox.find_paths()) + len(review.find_notes()),
+                inbox_count=self.count_waiting(),
                 done=self._find_done(request),
                 remark=self._find_remark(),
                 **{"error": "", "query": "", **values},
             )
         )
         return HTMLResponse(page, code)
+
+    def count_waiting(self) -> int:
+        """Return how many proposals and new notes wait."""
+        review = self.vault.review
+        return len(review.inbox.find_paths()) + len(review.find_notes())
 
     def go(self, address: str) -> Response:
         """Return the answer to a form that was taken: the page to show now."""

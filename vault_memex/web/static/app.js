@@ -44,6 +44,22 @@
 
   document.getElementById("keys").addEventListener("click", () => help.showModal());
 
+  // What arrives or is decided elsewhere while the page is open.
+  const count = document.getElementById("count");
+  const news = document.getElementById("news");
+  const asking = setInterval(async () => {
+    if (document.hidden) return;
+    try {
+      const { waiting } = await (await fetch(document.body.dataset.count)).json();
+      if (String(waiting) === count.firstChild.data) return;
+      count.firstChild.data = waiting;
+      count.hidden = !waiting;
+      if (news) news.hidden = false;
+    } catch {
+      clearInterval(asking); // the program has ended
+    }
+  }, 5000);
+
   // A second press while an answer is under way sends nothing.
   for (const form of document.querySelectorAll("form[method=post]")) {
     form.addEventListener("submit", (event) => {
