@@ -59,6 +59,29 @@ def test_notes_of_any_name_are_read_through_a_real_socket_that_only_this_machine
     assert {} == missing
 
 
+def test_a_browser_that_hangs_up_in_the_middle_of_a_form_leaves_no_trace(folder: Path, tmp_path: Path) -> None:
+    with served(folder, tmp_path / "cache") as address:
+        parts = urlsplit(address)
+        with closing(HTTPConnection("127.0.0.1", parts.port or 0, timeout=20)) as client:
+            client.request("GET", f"{parts.path}?{parts.query}")
+            cookie = (client.getresponse().getheader("set-cookie") or "").partition(";")[0]
+        lines = (
+            f"POST {parts.path}undo HTTP/1.1",
+            f"Host: {parts.netloc}",
+            f"Origin: http://{parts.netloc}",
+            f"Cookie: {cookie}",
+            "Content-Type: application/x-www-form-urlencoded",
+            "Content-Length: 100",
+            "",
+            "event=1",
+        )
+        with socket.create_connection(("127.0.0.1", parts.port or 0)) as half:
+            half.sendall("\r\n".join(lines).encode())
+        with closing(HTTPConnection("127.0.0.1", parts.port or 0, timeout=20)) as client:
+            client.request("GET", parts.path, headers={"cookie": cookie})
+            assert 200 == client.getresponse().status
+
+
 def test_no_answer_waits_for_the_acknowledgement_of_its_first_part() -> None:
     found: list[int] = []
 

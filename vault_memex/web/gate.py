@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -127,15 +127,15 @@ async def _read_form(request: Request) -> Mapping[str, str] | _Refusal:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
         return _Refusal(415, "Only forms are taken.")
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MOST_BYTES:
-            return _Refusal(413, "The form holds too much. Edit the file instead.")
     try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MOST_BYTES:
+                return _Refusal(413, "The form holds too much. Edit the file instead.")
         pairs = parse_qsl(
             body.decode("ascii"), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict"
         )
-    except ValueError:
+    except (ValueError, ClientDisconnect):
         return _Refusal(400, "The form cannot be read.")
     return {name: value.replace("\r\n", "\n") for name, value in pairs}
 
