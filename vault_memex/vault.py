@@ -67,6 +67,7 @@ from vault_memex.services.waiting import find_waiting_on
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
 from vault_memex.store.git import Git
+from vault_memex.store.git_renames import find_renames
 from vault_memex.store.layout import CacheFolder, find_cache_folder, find_usable_cache
 from vault_memex.store.opening import open_transactor
 from vault_memex.store.trash import Trash
@@ -121,7 +122,14 @@ class Vault(Foreground):
         self.indexer = Indexer(files.root, self.catalogue, config)
         self.transactor = open_transactor(files, cache, config.commit, clock)
         self.trash = Trash(files)
-        self.numbering = Numbering(self.transactor.stores.ids, self.catalogue, self.trash, self.snapshot, clock)
+        self.numbering = Numbering(
+            self.transactor.stores.ids,
+            self.catalogue,
+            self.trash,
+            self.snapshot,
+            clock,
+            find_renames=lambda gone, new: find_renames(Git(files.root), gone, new),
+        )
         self.noticing = Noticing(self.transactor, self.trash, self.catalogue, self.snapshot, clock)
         self.background = Background(
             self.indexer,

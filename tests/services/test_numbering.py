@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -193,3 +194,49 @@ def test_a_file_that_came_back_has_its_number_before_the_next_scan(folder: Path,
     file.write_text("text\n", encoding="utf-8")
 
     assert first == vault.upkeep.flags.raise_flag("Plain", "Is it so again?").note_id
+
+
+LINES = [f"Line {number} of what the person wrote about the kiln." for number in range(30)]
+
+
+@pytest.mark.parametrize("committed", [True, False], ids=["git mv", "a plain move"])
+def test_a_note_moved_outside_and_edited_keeps_its_number_where_git_knows_it(
+    folder: Path, opening: OpenVault, committed: bool
+) -> None:
+    def git(*arguments: str) -> None:
+        named = ("-c", "user.name=Mina", "-c", "user.email=mina@example.org")
+        subprocess.run(["git", "-C", str(folder), *named, *arguments], check=True, capture_output=True)
+
+    git("init", "-q")
+    write(folder, "a.md", "\n".join(LINES))
+    write(folder, "b.md", "Another note, of which nothing is left later on.")
+    git("add", ".")
+    git("commit", "-q", "-m", "Begin")
+    vault = opening(folder)
+    save(vault, "Third")
+    git("add", ".")
+    before = numbers_of(vault)
+    (folder / "deep").mkdir()
+    git("mv", "a.md", "deep/[new] name.md") if committed else (folder / "a.md").rename(
+        folder / "deep/[new] name.md"
+    )
+    write(folder, "deep/[new] name.md", "\n".join([*LINES[:20], "All new from here."]))
+    (folder / "b.md").unlink()
+    write(folder, "c.md", "Something that was never here before, in other words.")
+    staged = subprocess.run(
+        ["git", "-C", str(folder), "status", "--short"], check=True, capture_output=True
+    ).stdout
+    if committed:
+        git("add", "-A")
+        git("commit", "-q", "-m", "Move and edit")
+    vault.refresh()
+
+    assert before["a.md"] == numbers_of(vault)["deep/[new] name.md"]  # already before anything is written
+    assert numbers_of(vault)["c.md"] is None
+    if not committed:
+        again = subprocess.run(["git", "-C", str(folder), "status", "--short"], check=True, capture_output=True)
+        assert staged == again.stdout
+    save(vault, "Fourth")
+    after = numbers_of(vault)
+    assert before["a.md"] == after["deep/[new] name.md"]
+    assert after["c.md"] not in {*before.values(), None}

@@ -44,7 +44,13 @@ class Numbering:
         trash: Trash,
         snapshot: Callable[[], Snapshot],
         clock: Callable[[], datetime],
+        *,
+        find_renames: Callable[[Sequence[str], Sequence[str]], Mapping[str, str]],
     ) -> None:
+        self._find_renames = (
+            find_renames  # of paths that are gone and paths that are new: by the new one, the old one
+        )
+        self._asked: tuple[object, Mapping[str, str]] = (None, {})  # what was asked last, and the answer
         self._ids = ids
         self._catalogue = catalogue
         self._trash = trash
@@ -164,6 +170,24 @@ class Numbering:
             else:
                 found.own.append(note)
                 taken.add(number)
+        left = {line.path: line for line in gone.values() if line.id not in taken | buried}
+        return self._with_renamed(found, left)
+
+    def _with_renamed(self, found: _Unlisted, left: Mapping[str, IdLine]) -> _Unlisted:
+        """Return what was found, with those of the new notes that git knows as ones that are gone."""
+        if not found.new or not left:
+            return found
+        asked = (frozenset(left), frozenset((note.path, note.revision) for note in found.new))
+        if self._asked[0] != asked:
+            self._asked = asked, self._find_renames([*left], [note.path for note in found.new])
+        was, unclaimed, new = self._asked[1], dict(left), found.new
+        found.new = []
+        for note in new:
+            line = unclaimed.pop(was.get(note.path, ""), None)
+            if line is None:
+                found.new.append(note)
+            else:
+                found.moved.append((line, note))
         return found
 
     def record_move(self, path: str, to: str, revision: str) -> None:

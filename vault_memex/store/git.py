@@ -100,15 +100,20 @@ class Git:
         self._tracked.update(f.path for f in files)
         return CommitResult(commit)
 
-    def run(self, *arguments: str, data: bytes | None = None, check: bool = True) -> bytes:
-        """Run git in the vault and return its output. Raises GitFailed with git's message."""
+    def run(
+        self, *arguments: str, data: bytes | None = None, check: bool = True, index: Path | None = None
+    ) -> bytes:
+        """Run git in the vault, on an index of its own if one is named, and return its output.
+
+        Raises GitFailed with git's message.
+        """
         settings = [part for setting in _ORDINARY_CONFIG for part in ("-c", setting)]
         done = subprocess.run(
             ["git", *settings, *arguments],
             cwd=self.root,
             input=b"" if data is None else data,
             capture_output=True,
-            env=self._environment,
+            env=self._environment if index is None else {**self._environment, "GIT_INDEX_FILE": str(index)},
             timeout=_TIMEOUT,
             check=False,
         )
