@@ -113,7 +113,7 @@ def write_journal(vault: Vault, notes: Sequence[NoteRecord]) -> None:
 
     def note_event(kind: str, note: NoteRecord, days: float) -> None:
         at = render_moment(now - timedelta(days=days))
-        texts = {"texts": {note.path: ["", "0" * 16]}}
+        texts = {"texts": {note.path: ["", "0" * 16, ""]}}
         event = JournalEvent(0, at, kind, kind, note.path, f"{kind} {note.title}", "ana", note.note_id)
         before = "0" * 32 if kind == "changed" else None
         events.append(replace(event, before=before, after=note.revision, details=texts))

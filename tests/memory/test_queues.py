@@ -148,7 +148,7 @@ def edit(at: str, before: str, after: str, *, curator: bool = False, same: bool 
 
 
 def test_a_curators_change_leaves_no_trace_but_the_look() -> None:
-    log = fold(fold(NoteLog(), edit("1", "r1", "r2")), edit("2", "r2", "r3", curator=True))
+    log = fold(fold(NoteLog(revision="r1"), edit("1", "r1", "r2")), edit("2", "r2", "r3", curator=True))
 
     assert ("1", "1", "2", 0) == (log.text_at, log.edited_at, log.looked_at, log.clean)
     assert not was_edited_since_look(log, "r3")
@@ -162,8 +162,22 @@ def test_a_file_that_was_another_one_before_a_step_was_changed_outside() -> None
     assert not was_edited_since_look(log, "r10")  # the curator saw it
 
 
+@pytest.mark.parametrize(
+    ("known", "updated", "at"), [("", "2", "2"), ("", "7", "5"), ("r0", "3", "4"), ("r0", "4.5", "4.5")]
+)
+def test_what_changed_before_the_journal_knew_a_note_is_not_forgotten_when_it_is_looked_at(
+    known: str, updated: str, at: str
+) -> None:
+    log = NoteLog(revision=known, known_at="4" if known else "")
+
+    log = fold(log, Step("5", "c", curator=True, looked=True, seen=("r1", "b", updated)))
+
+    assert (at, at, "owner") == (log.edited_at, log.text_at, log.text_by)
+    assert not was_edited_since_look(log, "r1")
+
+
 def test_a_change_of_properties_alone_is_no_change_of_text() -> None:
-    log = fold(NoteLog(), edit("1", "r1", "r2", same=True))
+    log = fold(NoteLog(revision="r1"), edit("1", "r1", "r2", same=True))
 
     assert ("1", "") == (log.edited_at, log.text_at)
     assert find_text_change(log, "r2", "", "0") is None

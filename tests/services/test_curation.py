@@ -500,3 +500,18 @@ def test_a_journal_that_was_cut_is_read_anew(connect: Connect) -> None:
         file.write_text("", encoding="utf-8")
 
     assert 3 == ask(vault).never_read
+
+
+def test_a_look_at_a_note_that_was_edited_outside_does_not_hide_that_from_its_neighbours(
+    connect: Connect, clock: Clock
+) -> None:
+    vault = connect()
+    look(vault, "Stove")
+    clock.now += timedelta(hours=1)
+    write(vault.root, "Sink.md", "Other words, see [[Lamp]].", updated="2026-11-30T02:30:00Z")
+    vault.refresh()
+    clock.now += timedelta(hours=1)
+    append(vault, "Sink", "By a curator.")  # of which the journal knew nothing
+    look(vault, "Sink", "Lamp")
+
+    assert [("Stove", 1)] == [(row.title, row.changed_neighbours) for row in ask(vault).rows]

@@ -22,6 +22,7 @@ class Change:
     after: str | None
     body_before: str = ""  # of the text without properties; empty: not known
     body_after: str = ""
+    updated: str = ""  # when the file had changed last before this, as far as was known
     mechanical: bool = False  # links followed a rename, a file moved: nobody said anything new
 
     @property
@@ -41,7 +42,7 @@ class Step:
     looked: bool = False  # a pass
     worked: bool = False  # in which the note needed work
     change: Change | None = None
-    seen: tuple[str, str] = ("", "")  # revisions of file and text that a look found; empty: not known
+    seen: tuple[str, str, str] = ("", "", "")  # what a look found: revisions of file and text, and when it changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +82,18 @@ def mark_text(text: str) -> str:
 
 def fold(log: NoteLog, step: Step) -> NoteLog:
     """Return the log after one more step."""
-    change, (seen, body) = step.change, step.seen
-    before, body_before = (change.before, change.body_before) if change is not None else (seen, body)
+    change, (seen, body, updated) = step.change, step.seen
+    before, body_before = seen, body
+    if change is not None:
+        before, body_before, updated = change.before or "", change.body_before, change.updated
     looked = (log.looked_at, log.looked_by, log.looked_what, log.clean)
     known = (log.revision, log.body, log.known_at)
     edited, text = log.edited_at, (log.text_at, log.text_by, log.text_what)
-    if log.revision and before and before != log.revision:
-        # Somebody changed the file beside this program; when is not known, so as late as may be.
-        edited = step.at
-        text = text if body_before and body_before == log.body else (step.at, OUTSIDE, "")
+    if before and before != log.revision:
+        # Somebody changed the file beside this program. When that is not known, it was as late as may be.
+        at = max(log.known_at, min(clip(updated), step.at)) if updated or not log.revision else step.at
+        edited = at
+        text = text if body_before and body_before == log.body else (at, OUTSIDE, "")
     if change is not None:
         known = (change.after or "", change.body_after, step.at)
         if not (step.curator or change.mechanical):

@@ -48,6 +48,7 @@ class Examined:
     worked_on: bool = False  # by the journal, the connection changed it or proposed something about it in the run
     revision: str = ""  # of the file as it was looked at
     body: str = ""  # of the text in it
+    updated: str = ""  # when it had changed last
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +174,10 @@ def parse_run(kind: str, by: str, at: str, details: Mapping[str, Any]) -> RunRec
 
 def _parse_examined(raw: Mapping[str, Any]) -> Examined:
     number = raw.get("note_id")
-    names = ("path", "title", "checked", "found", "revision", "body")
-    path, title, checked, found, revision, body = (str(raw.get(name, "")) for name in names)
+    names = ("path", "title", "checked", "found", "revision", "body", "updated")
+    path, title, checked, found, revision, body, updated = (str(raw.get(name, "")) for name in names)
     note_id = number if isinstance(number, int) else None
-    return Examined(path, title, note_id, checked, found, raw.get("worked_on") is True, revision, body)
+    return Examined(path, title, note_id, checked, found, raw.get("worked_on") is True, revision, body, updated)
 
 
 # -- as a file

@@ -10,7 +10,7 @@ from vault_memex.core.encoding import decode_note
 from vault_memex.core.note import Layer
 from vault_memex.core.property_edit import plan_properties
 from vault_memex.core.revision import revision_of
-from vault_memex.core.snapshot import NoteRecord
+from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import base_of, folder_of, name_key, stem_of
 from vault_memex.errors import AlreadyExists, MemexError
 from vault_memex.memory.looks import mark_text
@@ -94,8 +94,8 @@ class EditPlanner:
         return plan_properties(text, values, (), items)
 
 
-def describe_texts(files: VaultFiles, change: Change) -> dict[str, dict[str, list[str]]]:
-    """Return what names the texts of notes before and after a change, by path, as the journal keeps it.
+def describe_texts(files: VaultFiles, change: Change, snapshot: Snapshot) -> dict[str, dict[str, list[str]]]:
+    """Return what names the texts of notes before and after a change, by path, and when they had changed before it.
 
     They tell a change of tags from one of what the note says. Of a change of many files nothing is kept: links of
     others followed a rename.
@@ -103,7 +103,11 @@ def describe_texts(files: VaultFiles, change: Change) -> dict[str, dict[str, lis
     if len(change.edits) > MOST_DESCRIBED:
         return {}
     texts = {
-        edit.path: [_find_body(files, edit.path), mark_text(decode_note(edit.data).text)]
+        edit.path: [
+            _find_body(files, edit.path),
+            mark_text(decode_note(edit.data).text),
+            known.updated if (known := snapshot.notes.get(edit.path)) is not None else "",
+        ]
         for edit in change.edits
         if isinstance(edit, WriteFile) and not edit.path.startswith(RESERVED) and edit.path.endswith(".md")
     }

@@ -337,7 +337,7 @@ class Editing:
         told = {
             **(details or {}),
             **describe_role(self.config, change.actor),
-            **describe_texts(self.files, change),
+            **describe_texts(self.files, change, self.snapshot()),
         }
         applied = self.transactor.apply(change, internal=internal, details=told)
         moves = [(f.from_path, f.path) for f in applied.files if f.from_path is not None]

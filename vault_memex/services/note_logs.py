@@ -95,7 +95,7 @@ class NoteLogs:
                     curator=True,
                     looked=True,
                     worked=one.worked_on,
-                    seen=(one.revision, one.body),
+                    seen=(one.revision, one.body, one.updated),
                 ),
             )
 
@@ -114,9 +114,9 @@ class NoteLogs:
             if file.path.startswith(RESERVED) or not file.path.casefold().endswith(".md"):
                 continue
             main = file.path == event.path
-            before, after = _find_texts(texts, file)
+            before, after, updated = _find_texts(texts, file)
             mechanical = file.before == file.after or (not main and event.kind in _RELINKING)
-            change = Change(file.before, file.after, before, after, mechanical)
+            change = Change(file.before, file.after, before, after, updated, mechanical)
             key = self._key_of(event) if main else self._number_of(file.path) or file.path
             yield key, _build_step(event, curator=by_curator, looked=curator and main, change=change)
 
@@ -132,9 +132,9 @@ def _build_step(event: JournalEvent, *, curator: bool, looked: bool, change: Cha
     return Step(event.at, event.actor, event.title, curator, looked, worked=looked, change=change)
 
 
-def _find_texts(texts: object, file: FileState) -> tuple[str, str]:
-    """Return what names a note's text before and after; empty where the journal does not say."""
+def _find_texts(texts: object, file: FileState) -> tuple[str, str, str]:
+    """Return what names a note's text before and after, and when it had changed; empty where the journal is silent."""
     found = texts.get(file.path) or texts.get(file.from_path) if isinstance(texts, Mapping) else None
-    if isinstance(found, list) and len(found) == 2:
-        return str(found[0]), str(found[1])
-    return "", ""
+    if isinstance(found, list) and len(found) == 3:
+        return str(found[0]), str(found[1]), str(found[2])
+    return "", "", ""

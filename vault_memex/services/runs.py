@@ -221,8 +221,14 @@ class Runs:
                 (one for one in reversed(stones) if one.id == number and self._scope.holds(one.path)), None
             )
             return Examined(stone.path, stone.title, stone.id) if stone is not None else None
-        body = mark_text(file.text)
-        return Examined(record.path, record.title, record.note_id, revision=file.revision, body=body)
+        return Examined(
+            record.path,
+            record.title,
+            record.note_id,
+            revision=file.revision,
+            body=mark_text(file.text),
+            updated=record.updated,
+        )
 
 
 def read_runs(journal: Journal, seen: Mapping[str, int] | None = None) -> Iterator[RunRecord]:
