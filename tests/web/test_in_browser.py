@@ -38,6 +38,7 @@ PLACES = (
     "inference/1",
     "tidying",
     "pairs",
+    "trash",
     "graph",
     "nowhere",
 )

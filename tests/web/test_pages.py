@@ -268,7 +268,7 @@ def test_signals_are_decided_and_inferences_put_away(filled: Path, open_pages: O
 def test_search_finds_and_says_what_is_wrong_with_a_question(filled: Path, open_pages: OpenPages) -> None:
     pages = open_pages(filled)
 
-    assert "Kiln Berta" in pages.get("search?q=Berta&folder=Studio")
+    assert "Kiln <mark>Berta</mark>" in pages.get("search?q=berta+%3Cmark%3E&folder=Studio")
     assert "Firing checklist" in pages.get("search?tag=safety")
     assert "A search is hybrid" in pages.get("search?q=x&mode=magic", 400)
 
@@ -379,3 +379,16 @@ def test_a_page_says_that_notes_are_not_indexed_yet(folder: Path) -> None:
         vault.refresh()
 
         assert "more may match" not in pages.get()
+
+
+def test_a_note_comes_back_from_the_trash(plan: Path, opening: OpenVault, open_pages: OpenPages) -> None:
+    opening(plan).editing.retire(RetireRequest("Plan", "Over & out."))
+    pages = open_pages(plan)
+    page = pages.get("trash")
+    assert ("Over &amp; out." in page, (plan / "Plan.md").exists()) == (True, False)
+
+    assert f"{pages.keys.base}/note/Plan.md" == pages.post("trash", file=field(page, "file"))
+
+    assert PLAN == read(plan)
+    assert "No note is in the trash." in pages.get("trash")
+    assert "trash" in pages.post("trash", 404, file="nothing")

@@ -69,12 +69,14 @@ _PAGES: tuple[tuple[str, Page], ...] = (
     ("/tidying", upkeep_pages.show_tidying),
     ("/record/{name}", upkeep_pages.show_record),
     ("/pairs", upkeep_pages.show_pairs),
+    ("/trash", upkeep_pages.show_trash),
 )
 _FORMS: tuple[tuple[str, Page], ...] = (
     ("/proposal/{number:int}", inbox_pages.decide_proposal),
     ("/waiting/{path:vault}", inbox_pages.decide_waiting),
     ("/flag/{path:vault}", note_page.flag_note),
     ("/pairs", upkeep_pages.keep_apart),
+    ("/trash", upkeep_pages.restore),
     ("/undo", inbox_pages.undo),
     ("/signal/{number:int}", insight_pages.decide_signal),
     ("/inference/{number:int}", insight_pages.decide_inference),

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -164,6 +165,18 @@ def render_word(name: str) -> str:
     return _WORDS.get(name, name.replace("_", " "))
 
 
+def mark_words(text: str, query: str) -> Markup:
+    """Return the text with the words of a query marked, also where they begin a longer word."""
+    words = sorted({word for word in _WORD.findall(query) if len(word) > 1}, key=len, reverse=True)
+    if not words:
+        return escape(text)
+    parts = re.split(rf"(?<!\w)({'|'.join(map(re.escape, words))})", text, flags=re.IGNORECASE)
+    return Markup("").join(
+        Markup("<mark>{}</mark>").format(part) if place % 2 else part for place, part in enumerate(parts)
+    )
+
+
+_WORD = re.compile(r"\w+")
 _WORDS = {
     "submitted": "proposed",
     "edited_outside": "edited outside",
@@ -192,5 +205,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters.update(time=render_time, day=find_day, word=render_word, value=render_value, stem=stem_of)
+    environment.filters.update(
+        time=render_time, day=find_day, word=render_word, value=render_value, stem=stem_of, mark=mark_words
+    )
     return environment

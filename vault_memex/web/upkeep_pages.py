@@ -1,4 +1,7 @@
-"""Keeping the notes in order: what needs attention and why, pairs that may be one note, what curators wrote down."""
+"""Keeping the notes in order: what needs attention and why, pairs that may be one note, what curators wrote down.
+
+And the trash, from which a note comes back.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from vault_memex.memory.queues import MEANINGS, REASONS
 from vault_memex.memory.runs import RUNS_FOLDER
 from vault_memex.services.curation import QueueRequest
 from vault_memex.services.pairs import PairsRequest
+from vault_memex.services.trashing import KEPT_DAYS
 from vault_memex.web.note_page import render_body
 from vault_memex.web.site import Site, find_count, find_form
 
@@ -65,3 +69,23 @@ def keep_apart(site: Site, request: Request) -> Response:
     form = find_form(request)
     site.vault.upkeep.pairs.reject((form.get("one", ""), form.get("other", "")), form.get("comment", "").strip())
     return site.go(site.url("pairs"))
+
+
+def show_trash(site: Site, request: Request) -> Response:
+    """Show deleted notes, the last one first."""
+    offset = find_count(request, "offset")
+    trashed = site.vault.trashing.find()
+    return site.render(
+        request,
+        "trash.html",
+        rows=trashed[offset : offset + PAGE],
+        total=len(trashed),
+        kept_days=KEPT_DAYS,
+        offset=offset,
+        size=PAGE,
+    )
+
+
+def restore(site: Site, request: Request) -> Response:
+    """Put a note back where it was."""
+    return site.go(site.note_url(site.vault.trashing.restore(find_form(request).get("file", "")).path))
