@@ -515,3 +515,28 @@ def test_a_look_at_a_note_that_was_edited_outside_does_not_hide_that_from_its_ne
     look(vault, "Sink", "Lamp")
 
     assert [("Stove", 1)] == [(row.title, row.changed_neighbours) for row in ask(vault).rows]
+
+
+def test_a_journal_that_git_merged_is_read_anew_and_in_order_of_time(connect: Connect, clock: Clock) -> None:
+    vault, other = connect(), connect("second")
+    look(vault, "Stove", "Sink", "Lamp")
+    clock.now += timedelta(hours=1)
+    append(other, "Stove")
+    clock.now += timedelta(hours=1)
+    look(vault, "Stove")
+    assert (1, 2) == cleanness(vault)
+
+    (file,) = vault.root.glob(".memex/journal/*.jsonl")
+    lines = file.read_bytes().splitlines(keepends=True)
+    clock.now += timedelta(hours=1)
+    look(other, "Stove")
+    (*_, late) = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([late, *reversed(lines)]))
+
+    assert (0, 3) == cleanness(vault)  # the second worked on it in its run
+
+
+def cleanness(vault: Vault) -> tuple[int, int]:
+    """The clean passes of the stove, and how many hours after the start it was looked at."""
+    (row,) = find_last_curated(vault.upkeep.curation, resolve(vault), ("Stove",)).rows
+    return row.clean_passes, round((datetime.fromisoformat(row.last_curated) - START).seconds / 3600)

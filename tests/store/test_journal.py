@@ -109,3 +109,17 @@ def test_lines_that_are_no_events_are_skipped_and_named(journal: Journal) -> Non
 
     assert [1] == [e.id for e in journal.read()]
     assert 3 == len(journal.faults)
+
+
+def test_a_journal_is_continued_by_lines_at_its_end_alone(journal: Journal) -> None:
+    journal.append(EVENT)
+    marks = journal.find_marks()
+    assert journal.is_continued({})
+    file, _ = journal.append(replace(EVENT, id=2))
+    assert journal.is_continued(marks)
+    assert [2] == [one.id for one in journal.read_after({name: mark.size for name, mark in marks.items()})]
+
+    file.write_bytes(b"".join(reversed(file.read_bytes().splitlines(keepends=True))))
+    assert not journal.is_continued(marks)
+    file.unlink()
+    assert not journal.is_continued(marks)

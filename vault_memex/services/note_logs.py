@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from vault_memex.core.snapshot import NoteRecord
@@ -13,7 +13,7 @@ from vault_memex.services.actor import ROLE
 from vault_memex.services.edit_files import RESERVED, TEXTS
 from vault_memex.services.flashbacks import KIND as FLASHBACK
 from vault_memex.services.inbox import DETAIL, SUBMITTED
-from vault_memex.store.journal import FileState, Journal, JournalEvent
+from vault_memex.store.journal import FileState, Journal, JournalEvent, JournalMark
 
 Key = int | str
 _RELINKING = frozenset(("renamed", "deleted", "restored", "approved"))  # other notes' links follow, no more
@@ -35,25 +35,32 @@ class NoteLogs:
         self._journal = journal
         self._number_of = number_of
         self._lock = threading.Lock()
-        self._sizes: Mapping[str, int] = {}
+        self._marks: Mapping[str, JournalMark] = {}
         self._logs: dict[Key, NoteLog] = {}
         self._by_curators: set[int] = set()  # proposals
         self._last_run: Outing | None = None
 
     def follow(self) -> None:
-        """Take in what the journal got since."""
+        """Take in what the journal got since; all of it anew when it is not the one that was read, but longer."""
         with self._lock:
-            sizes = self._journal.find_sizes()
-            if sizes == self._sizes:
-                return
-            if any(size > sizes.get(name, 0) for name, size in self._sizes.items()):  # cut: begin anew
-                self._sizes, self._last_run = {}, None
-                self._logs.clear()
-                self._by_curators.clear()
-            for event in self._journal.read_after(self._sizes):
-                for key, step in self._read(event):
-                    self._logs[key] = fold(self._logs.get(key, NEVER), step)
-            self._sizes = sizes
+            marks = self._journal.find_marks()
+            while marks != self._marks:
+                if not self._journal.is_continued(self._marks):
+                    self._marks, self._last_run = {}, None
+                    self._logs.clear()
+                    self._by_curators.clear()
+                events = list(self._journal.read_after({name: mark.size for name, mark in self._marks.items()}))
+                now = self._journal.find_marks()
+                if now == marks:  # else somebody writes this instant, and some may have been read already
+                    self._fold(events)
+                    self._marks = marks
+                marks = now
+
+    def _fold(self, events: Iterable[JournalEvent]) -> None:
+        # Where git has merged two machines' journals, the lines are not in order of time.
+        for event in sorted(events, key=lambda event: (event.at, event.id)):
+            for key, step in self._read(event):
+                self._logs[key] = fold(self._logs.get(key, NEVER), step)
 
     def find(self, note: NoteRecord) -> NoteLog:
         """Return what is known of a note, as last followed."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_memex.store.appending import append_lines, cut_torn_end
 
@@ -17,6 +17,7 @@ KINDS = {
     "created": "added",
     "merged": "changed",
 }  # how a change's operation is called in the journal, if otherwise
+_END = 256  # bytes that tell whether a file is the one that was read, only longer
 _ID = re.compile(rb'^\{"id":(\d+),', re.MULTILINE)
 
 
@@ -104,6 +105,13 @@ def parse_event(line: bytes) -> JournalEvent | None:
         return None
 
 
+class JournalMark(NamedTuple):
+    """How far a month's file goes, and how it ends there."""
+
+    size: int  # in bytes
+    end: bytes
+
+
 class Journal:
     """The events of a vault. Appending needs the vault lock; reading needs nothing."""
 
@@ -187,6 +195,14 @@ class Journal:
         mark = f'"kind":{json.dumps(kind)}'.encode()
         return (event for event in self._read_marked(mark, seen) if event.kind == kind)
 
+    def find_marks(self) -> dict[str, JournalMark]:
+        """Return how far each month's file goes, by name."""
+        return {file.name: _mark(file, _size_of(file)) for file in self._months()}
+
+    def is_continued(self, marks: Mapping[str, JournalMark]) -> bool:
+        """Return whether every file still is as it was up to its mark; a merge or a hand may put lines in between."""
+        return all(_mark(self.folder / name, mark.size) == mark for name, mark in marks.items())
+
     def read_after(self, seen: Mapping[str, int]) -> Iterator[JournalEvent]:
         """Yield all events after the bytes seen in each file, in the same way."""
         return self._read_marked(b"", seen)
@@ -235,6 +251,17 @@ def _leaves(event: JournalEvent, path: str, revision: str) -> bool:
     """Whether an event left this file with this content."""
     files = event.files or (FileState(event.path, event.from_path, event.before, event.after),)
     return any(file.path == path and file.after == revision for file in files)
+
+
+def _mark(file: Path, size: int) -> JournalMark:
+    start = max(0, size - _END)
+    try:
+        with file.open("rb") as stream:
+            stream.seek(start)
+            end = stream.read(size - start)
+    except FileNotFoundError:
+        return JournalMark(0, b"")
+    return JournalMark(start + len(end), end)
 
 
 def _size_of(file: Path) -> int:
