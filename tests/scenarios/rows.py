@@ -256,11 +256,29 @@ SCENARIOS: dict[str, str] = {
     # search
     "search: strict returns nothing for a word absent from the vault although vectors are near": "services/test_strict.py::test_a_word_that_occurs_nowhere_never_matches_however_near_the_passages_are",
     "search: weak text never leaks": "services/test_strict.py::test_no_match_says_what_was_searched_and_gives_the_weak_ones_as_a_number_only",
+    "search: the grammar never raises": "core/test_query.py::test_every_plan_of_every_text_runs",
+    "search: a query that only excludes": "scenarios/test_search.py::test_what_is_only_excluded_lists_the_rest_by_date",
+    "search: an unknown tag": "scenarios/test_search.py::test_a_tag_that_no_note_has_is_named",
+    "search: the table of properties": "core/test_filters.py::test_a_property_filter_finds_the_note",
+    "search: the edges of dates": "scenarios/test_search.py::test_after_includes_and_before_excludes_a_moment_or_the_start_of_a_day_in_utc",
+    # patch
+    "patch: no match and two differ in what is said": "core/test_patch.py::test_golden_case",
+    "patch: all or nothing": "core/test_patch.py::test_golden_case",
+    "patch: each form with a section": "core/test_patch.py::test_golden_case",
+    "patch: a heading in code is none": "core/test_sections.py::test_things_that_look_like_headings_are_none",
+    "patch: a CRLF file stays one": "core/test_patch.py::test_bytes_that_markdown_does_not_show",
+    "patch: frontmatter outside the touched keys keeps its bytes": "core/test_property_edit.py::test_a_property_set_is_read_back_and_nothing_else_moves",
+    # ids
+    "ids: a rename by the tool": "services/test_editing.py::test_a_moved_note_keeps_its_number_and_its_links",
+    "ids: a git mv": "services/test_numbering.py::test_a_note_moved_outside_and_edited_keeps_its_number_where_git_knows_it",
+    "ids: a plain move with an edit": "services/test_numbering.py::test_a_note_moved_outside_and_edited_keeps_its_number_where_git_knows_it",
+    "ids: two machines with one number": "services/test_numbering.py::test_numbers_of_two_machines_are_set_right_by_the_next_write",
+    "ids: a restored note keeps its number": "cli/test_trash.py::test_a_restored_note_comes_back_with_every_byte_its_number_and_its_place_in_search",
     # guards
     "guards: an edit of the past names the amendment": "scenarios/test_guards.py::test_the_past_is_not_rewritten_and_the_refusal_names_the_amendment",
     "guards: edit, delete and promotion of a rule are refused": "scenarios/test_guards.py::test_a_rule_is_neither_edited_nor_deleted_nor_made_of_another_note",
 }
-"""Which test shows each scenario of section 11 about signals, inferences, flashbacks, rules, guards and strict search."""
+"""Which test shows each scenario that the requirements name."""
 
 SCENARIOS_WAITING: tuple[str, ...] = ()
 """Scenarios of what is not there yet."""

@@ -36,7 +36,9 @@ NAMED = {  # scenarios of section 11 by heading
     "rules": 5,
     "guards": 3,
     "graph": 3,
-    "search": 2,  # those about strict search
+    "search": 7,
+    "patch": 6,
+    "ids": 5,
 }
 
 
