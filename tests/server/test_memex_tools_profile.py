@@ -404,7 +404,10 @@ async def test_whoever_proposes_is_told_to_describe_tag_and_source_the_note(serv
         new = {"title": "Bare", "body_md": "We might fire with wood."}
         saved = value_of(await client.call_tool("propose", new))
         note = value_of(await client.call_tool("get", {"id": saved["note_id"]}))
+        told = client.instructions or ""
 
+    assert "tags and properties (`list_tags`, `list_properties`)" in told
+    assert "Give a new note its layer with `propose`." in told
     for words in (
         "two or three sentences",
         "`list_tags` and `list_properties` first",

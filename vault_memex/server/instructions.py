@@ -68,9 +68,10 @@ _LINES = (
         "- `{update_note}` replaces the whole text: read the note first, keep what stays true, send all of it.\n"
     ),
     _Line(
-        "- `{save}` needs a layer. Past tense, something that happened: past. A current plan or fact that will "
-        "change: state. Guidance for you: rule, only when the person asked for it. Unclear: past. Records of the past "
-        "are never rewritten; add an amendment that links them. On a warning about a similar note, change that one.\n"
+        "- Give a new note its layer with `{save}`. Past tense, something that happened: past. A current plan or fact "
+        "that will change: state. Guidance for you: rule, only when the person asked for it. Unclear: past. Records of "
+        "the past are never rewritten; add an amendment that links them. On a warning about a similar note, change "
+        "that one.\n"
     ),
     _Line(
         "- Use the person's tags and folders (`{taxonomy}`), and [[Exact Title]] for people, projects and ideas that "
@@ -80,6 +81,11 @@ _LINES = (
     _Line(
         "- Use the person's tags and folders (`{list_tags}`, `{list_folders}`): 3 to 7 tags, folders by subject. "
         "[[Exact Title]] for people, projects and ideas that have notes.\n",
+        "save",
+    ),
+    _Line(
+        "- Use the person's tags and properties (`{list_tags}`, `{list_properties}`), and [[Exact Title]] for people, "
+        "projects and ideas that have notes. Describe each note in its summary and end it with its sources.\n",
         "save",
     ),
     _Line(
