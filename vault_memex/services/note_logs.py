@@ -14,6 +14,7 @@ from vault_memex.services.edit_files import RESERVED, TEXTS
 from vault_memex.services.flashbacks import KIND as FLASHBACK
 from vault_memex.services.inbox import DETAIL, SUBMITTED
 from vault_memex.store.journal import FileState, Journal, JournalEvent, JournalMark
+from vault_memex.store.quiet import without_collections
 
 Key = int | str
 _RELINKING = frozenset(("renamed", "deleted", "restored", "approved"))  # other notes' links follow, no more
@@ -42,7 +43,7 @@ class NoteLogs:
 
     def follow(self) -> None:
         """Take in what the journal got since; all of it anew when it is not the one that was read, but longer."""
-        with self._lock:
+        with self._lock, without_collections():
             marks = self._journal.find_marks()
             while marks != self._marks:
                 if not self._journal.is_continued(self._marks):
