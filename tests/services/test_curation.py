@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -540,3 +542,24 @@ def cleanness(vault: Vault) -> tuple[int, int]:
     """The clean passes of the stove, and how many hours after the start it was looked at."""
     (row,) = find_last_curated(vault.upkeep.curation, resolve(vault), ("Stove",)).rows
     return row.clean_passes, round((datetime.fromisoformat(row.last_curated) - START).seconds / 3600)
+
+
+def test_git_tells_whether_a_note_that_the_journal_does_not_know_changed_its_text(
+    connect: Connect, clock: Clock
+) -> None:
+    vault = connect()
+    git = ("git", "-C", str(vault.root), "-c", "user.name=Mina", "-c", "user.email=mina@example.org")
+    old = {**os.environ, "GIT_COMMITTER_DATE": "2026-11-01T00:00:00Z"}
+    subprocess.run([*git[:3], "init", "-q"], check=True)
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "x"], check=True, env=old)
+    write(vault.root, "Sink.md", "In the kitchen, see [[Lamp]].", tags="[other]", updated="2026-11-29")
+    write(vault.root, "Lamp.md", "Other words, see [[Stove]].", updated="2026-11-29")
+    vault.close(patient=False)
+    vault = connect()
+
+    answer = find_blast(vault.upkeep.curation, resolve(vault))
+
+    assert [("Sink", ["Lamp"]), ("Stove", ["Lamp"])] == sorted(
+        (row.title, [one.title for one in row.neighbours]) for row in answer.rows
+    )

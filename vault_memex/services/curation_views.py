@@ -125,14 +125,20 @@ def find_blast(
     if unknown:
         raise UnknownNotes(f"These name no note, or several: {', '.join(unknown)}.", unknown=list(unknown))
     curation.facts.logs.follow()
-    since = render_moment(curation.clock() - timedelta(days=since_days))
+    begin = curation.clock() - timedelta(days=since_days)
+    since = render_moment(begin)
     waiting = curation.facts.find_waiting().retiring
     chosen = notes or [note for note in snapshot.notes.values() if note.note_id not in waiting]
     known = curation.facts.find_known(snapshot)
+    # Of a note that the journal does not know, a file has changed; whether its text has, only git may tell.
+    doubtful = [
+        one.note for one in known.values() if one.change and not one.log.revision and one.change.at >= since
+    ]
+    unchanged = curation.facts.find_unchanged(doubtful, begin)
     found = find_blast_radius(
         [note.path for note in chosen if not note.pending],
         curation.facts.find_linked(snapshot),
-        lambda path: known[path].change if path in known else None,
+        lambda path: known[path].change if path in known and path not in unchanged else None,
         lambda path: known[path].log.looked_at,
         since,
     )

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from vault_memex.core.encoding import decode_note
 from vault_memex.core.snapshot import NoteRecord, Snapshot
 from vault_memex.core.text import base_of
 from vault_memex.errors import MemexError
@@ -20,7 +21,11 @@ from vault_memex.services.signals import Signals
 from vault_memex.services.standing import Standing
 from vault_memex.store.catalogue import Catalogue
 from vault_memex.store.files import VaultFiles
+from vault_memex.store.git import Git
+from vault_memex.store.git_log import find_files_at
 from vault_memex.store.journal import render_moment
+
+_MOST_COMPARED = 500  # notes, with what git has of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ class NoteFacts:
         self._signals = signals
         self._inbox = inbox
         self.logs = logs
+        self._git = Git(files.root)
         self._links = LinkMap(catalogue, follows=follows_links)
         self._known: Mapping[str, Known] = {}
 
@@ -120,6 +126,21 @@ class NoteFacts:
             known[path] = one
         self._known = known
         return known
+
+    def find_unchanged(self, notes: Iterable[NoteRecord], since: datetime) -> Collection[str]:
+        """Return those of the notes whose text git knows to be as it was at a moment."""
+        paths = [note.path for note in notes][:_MOST_COMPARED]
+        return {
+            path
+            for path, data in find_files_at(self._git, since, paths).items()
+            if mark_text(decode_note(data).text) == self._find_mark(path)
+        }
+
+    def _find_mark(self, path: str) -> str:
+        try:
+            return mark_text(self._files.read(path).text)
+        except MemexError:
+            return ""
 
     def _find_change(self, note: NoteRecord, log: NoteLog) -> TextChange | None:
         """Return the last change of a note's text by anybody but a curator."""

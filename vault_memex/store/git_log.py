@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
@@ -18,6 +19,7 @@ _KINDS: dict[str, FileChange] = {
     "R": "renamed",
     "C": "added",
 }
+_BLOB = re.compile(rb"[0-9a-f]{40,64} blob (\d+)")
 _FORMAT = "%x01%H%x00%ct%x00%at%x00%an%x00%s%x00%(trailers:key=Memex-Event,valueonly,separator=%x2C)%x00"
 
 
@@ -107,6 +109,28 @@ def find_committed(git: Git, event_id: int, path: str, *, before: bool) -> bytes
         return git.run("cat-file", "blob", f"{commit}{'^' if before else ''}:{path}")
     except GitFailed:
         return None  # a first commit, or the file was not there
+
+
+def find_files_at(git: Git, moment: datetime, paths: Iterable[str]) -> dict[str, bytes]:
+    """Return what files held in the last commit before a moment; those that it does not have are left out."""
+    wanted = [path for path in paths if "\n" not in path]
+    if git.mode() == "off" or not wanted:
+        return {}
+    found = git.run("rev-list", "-1", f"--before={int(moment.timestamp())}", "HEAD", check=False)
+    commit = found.decode("ascii", errors="replace").strip()
+    if not commit:
+        return {}
+    names = "".join(f"{commit}:{path}\n" for path in wanted)
+    out = git.run("cat-file", "--batch", data=names.encode("utf-8", errors="surrogateescape"), check=False)
+    files: dict[str, bytes] = {}
+    at = 0
+    for path in wanted:
+        head, start = out[at : out.find(b"\n", at)], out.find(b"\n", at) + 1
+        at = start
+        if (blob := _BLOB.fullmatch(head)) is not None:
+            files[path] = out[start : start + int(blob[1])]
+            at = start + int(blob[1]) + 1
+    return files
 
 
 def find_file_times(git: Git) -> dict[str, FileTimes]:
