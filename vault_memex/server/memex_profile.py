@@ -6,12 +6,12 @@ replaces a whole text without saying what it was based on: the revision that was
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from vault_memex.core.filters import parse_filters
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.errors import InvalidArgument, MemexError, RevisionRequired
+from vault_memex.errors import InvalidArgument, RevisionRequired
 from vault_memex.memory.inferences import Draft
 from vault_memex.memory.policy import Touched, check_edit
 from vault_memex.server import memex_texts as texts
@@ -31,6 +31,7 @@ from vault_memex.server.memex_arguments import (
 )
 from vault_memex.server.numbered import find_numbered
 from vault_memex.server.read_tools import ALWAYS_LOADED, LONG_ANSWER
+from vault_memex.server.suggestions import find_number, with_suggestions
 from vault_memex.server.tool import Answer, Arguments, ToolSpec
 from vault_memex.server.write_tools import LAYER_RULE
 from vault_memex.services.inferences import MintRequest
@@ -166,28 +167,12 @@ def _mint(vault: Vault, a: MintInference) -> Answer:
     return Answer(texts.render_minted(view_inference(minted, sources=True)))
 
 
-def _in_these_names(run: Callable[[Vault, A], Answer]) -> Callable[[Vault, A], Answer]:
-    """Return the function with the calls that its errors suggest put in terms of this profile."""
-
-    def run_here(vault: Vault, arguments: A) -> Answer:
-        try:
-            return run(vault, arguments)
-        except MemexError as error:
-            suggestion = error.fields.get("suggestion")
-            if isinstance(suggestion, dict):
-                error.fields["suggestion"] = _translate(suggestion, vault.snapshot())
-            raise
-
-    return run_here
-
-
-def _translate(suggestion: dict[str, Any], snapshot: Snapshot) -> dict[str, Any]:
+def _translate(suggestion: Mapping[str, Any], snapshot: Snapshot) -> Mapping[str, Any]:
     if suggestion.get("tool") == "save":
         rest = {name: value for name, value in suggestion.items() if name not in ("tool", "body")}
         return {"tool": "save_note", **rest, "content": suggestion["body"]}
     if suggestion.get("tool") == "edit":
-        note = snapshot.notes.get(suggestion["ref"])
-        ref = note.note_id if note is not None and note.note_id is not None else suggestion["ref"]
+        ref = find_number(snapshot, suggestion["ref"])
         return {"tool": "update_note", "id": ref, "content": "the text that `get_note` shows, and what is new"}
     return suggestion
 
@@ -195,7 +180,7 @@ def _translate(suggestion: dict[str, Any], snapshot: Snapshot) -> dict[str, Any]
 def _spec(
     name: str, title: str, description: str, arguments: type[A], run: Callable[[Vault, A], Answer], **more: Any
 ) -> ToolSpec[A]:
-    return ToolSpec(name, title, description, arguments, _in_these_names(run), "memex", **more)
+    return ToolSpec(name, title, description, arguments, with_suggestions(run, _translate), "memex", **more)
 
 
 _CITING = "An inference is a hypothesis: cite it as the answer shows, never as something the person knows."

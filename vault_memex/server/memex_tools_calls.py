@@ -6,14 +6,14 @@ no revision: the one that was last shown counts as what it was based on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from vault_memex.core.filters import parse_filters
 from vault_memex.core.patch import parse_patch
 from vault_memex.core.snapshot import Snapshot
-from vault_memex.errors import InvalidArgument, MemexError, RevisionRequired
+from vault_memex.errors import InvalidArgument, RevisionRequired
 from vault_memex.memory.policy import Touched, check_edit
 from vault_memex.server.curation_record_tools import RecordAnswer, render_record
 from vault_memex.server.curation_texts import (
@@ -57,7 +57,8 @@ from vault_memex.server.render import (
     render_write,
 )
 from vault_memex.server.skill_tools import answer_skill, render_skills
-from vault_memex.server.tool import Answer, Arguments
+from vault_memex.server.suggestions import find_number
+from vault_memex.server.tool import Answer
 from vault_memex.services.curation import QueueRequest
 from vault_memex.services.curation_views import find_blast, find_last_curated, find_unenriched
 from vault_memex.services.history import ChangesRequest
@@ -78,8 +79,6 @@ from vault_memex.services.vocabulary import Kind
 from vault_memex.vault import Vault
 
 NO_REASON = "no reason given"
-
-A = TypeVar("A", bound=Arguments)
 
 
 # -- reading
@@ -323,33 +322,16 @@ def duplicate_candidates(vault: Vault, a: DuplicateCandidates) -> Answer:
     return Answer(render_pairs(found), found)
 
 
-# -- the tools
+# -- the calls that errors suggest
 
 
-def in_these_names(run: Callable[[Vault, A], Answer]) -> Callable[[Vault, A], Answer]:
-    """Return the function with the calls that its errors suggest put in terms of this profile."""
-
-    def run_here(vault: Vault, arguments: A) -> Answer:
-        try:
-            return run(vault, arguments)
-        except MemexError as error:
-            suggestion = error.fields.get("suggestion")
-            if isinstance(suggestion, dict):
-                error.fields["suggestion"] = _translate(suggestion, vault.snapshot())
-            raise
-
-    return run_here
-
-
-def _translate(suggestion: dict[str, Any], snapshot: Snapshot) -> dict[str, Any]:
+def translate(suggestion: Mapping[str, Any], snapshot: Snapshot) -> Mapping[str, Any]:
     """Return the suggested call as one of `propose`."""
     if suggestion.get("tool") not in ("save", "edit"):
         return suggestion
     call = {name: value for name, value in suggestion.items() if name not in ("tool", "ref", "body")}
     if "ref" in suggestion:
-        note = snapshot.notes.get(suggestion["ref"])
-        numbered = note is not None and note.note_id is not None
-        call["note_id"] = note.note_id if note is not None and numbered else suggestion["ref"]
+        call["note_id"] = find_number(snapshot, suggestion["ref"])
     if "body" in suggestion:
         call["body_md"] = suggestion["body"]
     return {"tool": "propose", **call}

@@ -29,6 +29,7 @@ from vault_memex.server.memex_tools_arguments import (
     Search,
 )
 from vault_memex.server.read_tools import ALWAYS_LOADED, LONG_ANSWER
+from vault_memex.server.suggestions import with_suggestions
 from vault_memex.server.tool import Answer, Arguments, ToolSpec
 from vault_memex.services.curation import QueueAnswer
 from vault_memex.services.curation_views import BlastAnswer, EnrichmentAnswer, LastCurated
@@ -51,7 +52,7 @@ def _spec(
     run: Callable[[Vault, A], Answer],
     **more: Any,
 ) -> ToolSpec[A]:
-    run = calls.in_these_names(run)
+    run = with_suggestions(run, calls.translate)
     return ToolSpec(name, title, description, arguments, run, "memex-tools", **more)
 
 

@@ -74,15 +74,10 @@ def find_waiting(review: Review, files: VaultFiles, sight: Sight, limit: int, ma
     # The first numbers are the oldest; only for a scope does each file have to be read to know what it is about.
     inbox, notes = review.find(limit if sight.is_whole else None), review.find_notes()
     rows = [_view_note(note, files, max_chars) for note in notes[:limit]]
-    proposals = [one for one in inbox.proposals if _is_seen(one, sight)]
+    proposals = [one for one in inbox.proposals if sight.shows_proposal(one)]
     rows += [_view_proposal(one, max_chars) for one in proposals[:limit]]
     count = len(review.inbox.find_paths()) if sight.is_whole else len(proposals)
     return InboxAnswer(len(notes), count, tuple(rows), inbox.unreadable if sight.is_whole else ())
-
-
-def _is_seen(one: Proposal, sight: Sight) -> bool:
-    into = one.into
-    return sight.holds(one.path, one.note_id) and (into is None or sight.holds(into.path, into.note_id))
 
 
 def _view_note(note: NoteRecord, files: VaultFiles, max_chars: int) -> WaitingRow:

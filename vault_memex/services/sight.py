@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from vault_memex.core.snapshot import Snapshot
 from vault_memex.memory.dangling import hide_trash
 from vault_memex.memory.inferences import Inference
+from vault_memex.memory.proposals import Proposal
 from vault_memex.memory.scope import Scope
 from vault_memex.memory.triage import SignalRow, SignalTable
 
@@ -31,6 +32,12 @@ class Sight:
     def shows_inference(self, inference: Inference) -> bool:
         """Return whether all sources of an inference are in the scope."""
         return self.is_whole or all(self.holds(one.path, one.note_id) for one in inference.evidence)
+
+    def shows_proposal(self, one: Proposal) -> bool:
+        """Return whether the note that a proposal is about is in the scope, and of a merge both."""
+        return self.holds(one.path, one.note_id) and (
+            one.into is None or self.holds(one.into.path, one.into.note_id)
+        )
 
     def narrow(self, table: SignalTable) -> SignalTable:
         """Return the table with the signals that may be shown, without what they say of the trash: it has no scope."""

@@ -38,14 +38,8 @@ def find_waiting_on(inbox: InboxFiles, sight: Sight, note: NoteRecord, body: str
     if note.note_id is None:
         return ()
     found = (*inbox.find(note.note_id).proposals, *inbox.find_merges(note.note_id))
-    seen = sorted((one for one in found if _is_seen(one, sight)), key=lambda one: one.number)
+    seen = sorted((one for one in found if sight.shows_proposal(one)), key=lambda one: one.number)
     return tuple(_view(one, note, body) for one in seen[:MOST_SHOWN])
-
-
-def _is_seen(one: Proposal, sight: Sight) -> bool:
-    return sight.holds(one.path, one.note_id) and (
-        one.into is None or sight.holds(one.into.path, one.into.note_id)
-    )
 
 
 def _view(one: Proposal, note: NoteRecord, body: str) -> WaitingChange:
