@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import time
@@ -107,6 +108,23 @@ def test_writes_of_this_program_are_none_of_it(notes: Path, opening: OpenVault) 
     (notes / "One.md").write_text("By hand, then by us.\n", encoding="utf-8")
     other.editing.edit(edit("One", {"append": "ours"}))
     assert 0 == vault.noticing.follow()
+
+
+def test_what_a_sync_brings_is_told_and_left_to_the_journal_of_the_machine_it_comes_from(
+    notes: Path, opening: OpenVault
+) -> None:
+    vault = opening(notes)
+    vault.number_notes()
+    vault.noticing.follow()
+    for name in ("One", "New"):
+        (notes / f"{name}.md").write_text("Written elsewhere.\n", encoding="utf-8")
+        an_hour_ago = time.time() - 3600
+        os.utime(notes / f"{name}.md", (an_hour_ago, an_hour_ago))
+    vault.refresh()
+
+    assert 0 == vault.noticing.follow()
+    told = [("added", "New.md", "owner", True), ("edited_outside", "One.md", "owner", True)]
+    assert told == rows(vault)
 
 
 def test_a_vault_that_is_not_ours_gets_no_journal_by_looking(notes: Path, opening: OpenVault) -> None:

@@ -6,6 +6,7 @@ whenever it was: between two looks, or while no program ran. A vault that has no
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from vault_memex.store.trash import Trash
 
 OUTSIDE = "outside"  # the operation of such an event
 LOCK_SECONDS = 1.0
+SYNC_SECONDS = 2.0
 QUIET = timedelta(minutes=10)  # a note that is being written is journalled so often at most
 
 
@@ -114,7 +116,7 @@ class Noticing:
             if self._seen is not None and not touched:
                 return 0
             found = list(self._find(snapshot.notes, touched, whole=self._seen is None))
-            due = [one for one in found if not self._is_young(one)]
+            due = [one for one in found if not self._is_young(one) and not self._came_by_sync(one)]
             self._transactor.record_all([_render_event(one) for one in due])
             self._later = {one.path for one in found} - {one.path for one in due}
             self._seen = snapshot
@@ -125,6 +127,19 @@ class Noticing:
         if one.kind != EDITED or last is None or not last.outside:
             return False
         return datetime.fromisoformat(last.at) > self._clock() - QUIET
+
+    def _came_by_sync(self, one: _Difference) -> bool:
+        """Whether a file seems to come from another machine: there it is journalled, and two journals would clash.
+
+        A sync writes the file and then puts its time back; who writes here does not.
+        """
+        if one.kind not in (EDITED, "added"):
+            return False
+        try:
+            status = os.lstat(self._stores.files.find_place(one.path).file)
+        except OSError:  # gone since: the next look tells
+            return True
+        return status.st_ctime - status.st_mtime > SYNC_SECONDS
 
     def _find(
         self, notes: Mapping[str, NoteRecord], touched: Iterable[str], *, whole: bool
