@@ -73,20 +73,21 @@ def write_proposals(vault: Indexed, count: int) -> list[str]:
 def page(vault: Indexed) -> Iterator[tuple[HTTPConnection, str, str]]:
     """Serve the page; give a connection to it, the path of its pages and the cookie."""
     command = [sys.executable, "-m", "vault_memex", "ui", "--no-browser", "--vault", str(vault.root)]
-    process = subprocess.Popen([*command, "--cache-dir", str(vault.cache)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        found = _ADDRESS.search(process.stdout.readline())
-        assert found is not None
-        parts = urlsplit(found[0])
-        with closing(HTTPConnection("127.0.0.1", parts.port or 0, timeout=60)) as client:
-            client.request("GET", f"{parts.path}?{parts.query}")
-            answer = client.getresponse()
-            answer.read()
-            yield client, parts.path, (answer.getheader("set-cookie") or "").partition(";")[0]
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
+    with subprocess.Popen(
+        [*command, "--cache-dir", str(vault.cache)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            found = _ADDRESS.search(process.stdout.readline())
+            assert found is not None
+            parts = urlsplit(found[0])
+            with closing(HTTPConnection("127.0.0.1", parts.port or 0, timeout=60)) as client:
+                client.request("GET", f"{parts.path}?{parts.query}")
+                answer = client.getresponse()
+                answer.read()
+                yield client, parts.path, (answer.getheader("set-cookie") or "").partition(";")[0]
+        finally:
+            process.terminate()
 
 
 def ask(client: HTTPConnection, path: str, cookie: str) -> float:

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.__main__ import BENCHMARKS, main
 from benchmarks.figures import Figure
 
-WITHOUT_MODEL = ["scan", "first_index", "freshness", "patch", "web", "curation"]
+WITHOUT_MODEL = ["scan", "first_index", "freshness", "patch", "curation", "web"]
 
 
 @pytest.mark.slow

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from threading import Event, Lock, Thread
 
-from vault_memex.errors import MemexError
 from vault_memex.services.signals import SignalsFound
 
 
@@ -32,8 +30,8 @@ class Looking:
     def _run(self, done: Event) -> None:
         try:
             self.unavailable, self.problem = self._look().unavailable, ""
-        except (MemexError, OSError, sqlite3.Error) as error:  # also when the vault was closed meanwhile
-            self.problem = str(error)
+        except Exception as error:  # noqa: BLE001 -- the page tells; also what comes of a vault closed meanwhile
+            self.problem = str(error) or type(error).__name__
         finally:
             with self._lock:
                 self._done = None
