@@ -10,8 +10,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 demo: $(STAMP)
 	$(BIN)/vault-memex demo
 
+# Two at a time with coverage; then, alone and uncounted, those that look at the clock or make ten thousand examples.
 test: $(STAMP)
-	$(BIN)/pytest --cov --cov-report=term:skip-covered -q $(ARGS)
+	$(BIN)/pytest -q $(ARGS) -n 2 --dist worksteal --cov --cov-report=term:skip-covered --counted
+	$(BIN)/pytest -q $(ARGS) --uncounted
 
 lint: $(STAMP)
 	$(BIN)/ruff check

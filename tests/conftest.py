@@ -30,6 +30,28 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 OpenVault = Callable[..., Vault]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    # Beside -m, which a person may give as well (`make test ARGS='-m "not slow"'`).
+    parser.addoption("--counted", action="store_true", help="only tests whose lines are counted for coverage")
+    parser.addoption("--uncounted", action="store_true", help="only tests marked no_cover")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for option, marked in (("--counted", False), ("--uncounted", True)):
+        if config.getoption(option):
+            others = [item for item in items if (item.get_closest_marker("no_cover") is not None) is not marked]
+            config.hook.pytest_deselected(items=others)
+            items[:] = [item for item in items if item not in set(others)]
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    # A choice of tests of which none is marked (or all are) is no failure of the run in two parts.
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (
+        session.config.getoption("--counted") or session.config.getoption("--uncounted")
+    ):
+        session.exitstatus = pytest.ExitCode.OK
+
+
 def shared(relative: str) -> Path:
     """Return a path of the handed test data; skip with the reason where it is absent (never in CI)."""
     path = SHARED / relative

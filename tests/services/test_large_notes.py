@@ -25,6 +25,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     (base / "vault").mkdir()
     (base / "vault" / "One line.md").write_text(ONE_LINE, encoding="utf-8")
     (base / "vault" / "Many lines.md").write_text(MANY_LINES, encoding="utf-8")
+    (base / "vault" / "Edited.md").write_text(ONE_LINE.replace("zanzibarend", "walrusend"), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VAULT_MEMEX_CACHE_DIR", str(base / "cache"))
         opened = open_vault(base / "vault", flags={"model": "none", "commit": "off"})
@@ -67,10 +68,10 @@ def test_sections_and_edits_are_for_notes_of_a_size_that_can_be_parsed(vault: Va
 
 
 def test_a_note_of_five_megabytes_on_one_line_is_edited_and_retired(vault: Vault) -> None:
-    vault.editing.edit(edit("One line", {"find": "zanzibarend", "replace": "quokkaend"}))
+    vault.editing.edit(edit("Edited", {"find": "walrusend", "replace": "quokkaend"}))
 
-    assert ["One line.md"] == [path for path, _ in find(vault, "quokkaend")]
-    vault.editing.retire(RetireRequest("One line", "test"))
+    assert ["Edited.md"] == [path for path, _ in find(vault, "quokkaend")]
+    vault.editing.retire(RetireRequest("Edited", "test"))
     assert [] == find(vault, "quokkaend")
 
 
