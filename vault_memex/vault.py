@@ -36,6 +36,7 @@ from vault_memex.services.filing import Filing
 from vault_memex.services.flag_files import FlagFiles
 from vault_memex.services.flashbacks import Flashbacks, Surfaced
 from vault_memex.services.history import History
+from vault_memex.services.inbox_view import count_proposals
 from vault_memex.services.inferences import Inferences
 from vault_memex.services.knowledge import open_knowledge
 from vault_memex.services.merging import Merging
@@ -213,7 +214,7 @@ class Vault(Foreground):
             git=git,
             snapshot=self.snapshot,
             rules=self.rules,
-            files=self.files,
+            count_proposals=lambda: count_proposals(self.filing.inbox, self.sight),
             count_insights=lambda: (self.signals.count_new(), self.inferences.count_stale()),
         )
 

@@ -416,11 +416,14 @@ def test_what_is_proposed_for_a_note_that_was_moved_out_of_the_scope_is_not_show
         vault.refresh()
         guest = serve(vault, "Open")
         ask(guest, "edit", {"ref": "Kiln", "patch": [{"append": "Proposed."}], "hold": True})
+        outside = {"ref": f"{MARK} box/plain.md", "patch": [{"append": "Proposed."}], "hold": True}
+        assert "proposal 2" in ask(serve(vault), "edit", outside)
         before = ask(guest, "status", {"view": "inbox"})
         vault.editing.edit(EditRequest("Kiln", folder="Shut"))
         after = ask(guest, "status", {"view": "inbox"})
 
         assert "Open/Kiln.md" in before
         assert "Kiln" not in after
+        assert [2, 0] == [text.count('"proposals": 1') for text in (before, after)]  # in all, and in the inbox
     finally:
         vault.close(patient=False)

@@ -9,6 +9,7 @@ from vault_memex.core.text import find_safe_cut
 from vault_memex.errors import InvalidArgument, NotFound
 from vault_memex.memory.proposal_file import count_proposed, render_difference
 from vault_memex.memory.proposals import Proposal
+from vault_memex.services.inbox import InboxFiles
 from vault_memex.services.review import Review
 from vault_memex.services.sight import Sight
 from vault_memex.store.files import VaultFiles
@@ -63,6 +64,13 @@ def find_page(review: Review, offset: int, limit: int) -> InboxPage:
     return InboxPage(len(notes) + len(paths), shown, inbox.proposals, inbox.unreadable)
 
 
+def count_proposals(inbox: InboxFiles, sight: Sight) -> int:
+    """Return how many proposals wait about notes of the scope."""
+    if sight.is_whole:
+        return len(inbox.find_paths())
+    return sum(map(sight.shows_proposal, inbox.find().proposals))
+
+
 def find_waiting(review: Review, files: VaultFiles, sight: Sight, limit: int, max_chars: int) -> InboxAnswer:
     """Return up to `limit` notes and as many proposals, each with up to `max_chars` of what is proposed.
 
@@ -76,7 +84,7 @@ def find_waiting(review: Review, files: VaultFiles, sight: Sight, limit: int, ma
     rows = [_view_note(note, files, max_chars) for note in notes[:limit]]
     proposals = [one for one in inbox.proposals if sight.shows_proposal(one)]
     rows += [_view_proposal(one, max_chars) for one in proposals[:limit]]
-    count = len(review.inbox.find_paths()) if sight.is_whole else len(proposals)
+    count = count_proposals(review.inbox, sight) if sight.is_whole else len(proposals)
     return InboxAnswer(len(notes), count, tuple(rows), inbox.unreadable if sight.is_whole else ())
 
 

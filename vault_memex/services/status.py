@@ -9,12 +9,10 @@ from vault_memex.config import Config
 from vault_memex.core.snapshot import Snapshot
 from vault_memex.index.background import Background, IndexState
 from vault_memex.index.meaning import Meaning
-from vault_memex.memory.proposals import INBOX_FOLDER
 from vault_memex.services.actor import find_actor
 from vault_memex.services.inbox_view import InboxAnswer
 from vault_memex.services.rules import Rules
 from vault_memex.store.catalogue import Catalogue
-from vault_memex.store.files import VaultFiles
 from vault_memex.store.git import Git
 
 MOST_RULES = 10  # named
@@ -73,11 +71,11 @@ class Status:
         git: Git,
         snapshot: Callable[[], Snapshot],
         rules: Rules,
-        files: VaultFiles,
+        count_proposals: Callable[[], int],
         count_insights: Callable[[], tuple[int, int]],
     ) -> None:
         self._count_insights = count_insights  # new signals and stale inferences, as last looked at
-        self._files = files
+        self._count_proposals = count_proposals  # about notes that the connection sees
         self._rules = rules
         self._name = name
         self._version = version
@@ -106,7 +104,7 @@ class Status:
             unresolved_links=len(self._catalogue.find_unresolved()),
             without_tags_or_summary=sum(1 for n in notes if not n.tags or not n.summary),
             pending=sum(1 for n in notes if n.pending),
-            proposals=len(self._files.find_internal(INBOX_FOLDER)),
+            proposals=self._count_proposals(),
             revision=snapshot.revision,
             git=describe_git(self.git, self._config),
             index=index,
