@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -184,6 +185,18 @@ def test_the_path_is_none_of_the_files_of_a_program(tmp_path: Path, named: str) 
 def test_the_path_is_of_a_home_that_exists(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="Write the whole path"):
         find_memory_file(tmp_path, {"MEMORY_FILE_PATH": "~nosuchuser/x.json"})
+
+
+def test_what_is_no_file_is_refused_before_anything_waits_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "loop.json").symlink_to("loop.json")
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "file.json").touch()
+
+    for named in ("pipe.json", "loop.json", "folder.json", "file.json/x.json"):
+        with pytest.raises(InvalidArgument, match=r"Name a \.json or \.jsonl file"):
+            find_memory_file(tmp_path, {"MEMORY_FILE_PATH": named})
+    assert tmp_path / "file.json" == find_memory_file(tmp_path, {"MEMORY_FILE_PATH": "file.json"})
 
 
 def test_the_single_object_of_early_versions_is_read() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,7 +38,23 @@ def find_memory_file(root: Path, environment: Mapping[str, str] = os.environ) ->
             raise InvalidArgument(
                 VARIABLE, f"{VARIABLE} = {named!r} lies among a program's own files. Name one in another folder."
             )
+    kind = _find_odd_kind(file)
+    if kind is not None:
+        raise InvalidArgument(VARIABLE, f"{VARIABLE} = {named!r} is {kind}. Name a .json or .jsonl file.")
     return file
+
+
+def _find_odd_kind(file: Path) -> str | None:
+    """Return what there is in place of a file; reading a pipe would wait for ever, and a folder is never replaced."""
+    try:
+        mode = file.stat().st_mode
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return None if error.errno == errno.EACCES else f"no place for a file ({error.strerror})"
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    return None if stat.S_ISREG(mode) else "a pipe or device"
 
 
 def read_memory_file(file: Path) -> bytes | None:
