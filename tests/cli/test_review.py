@@ -141,6 +141,25 @@ def test_what_cannot_be_decided_is_said(run: Run, words: tuple[str, ...], said: 
     assert said in ran.err
 
 
+def test_a_file_that_cannot_be_acted_on_is_named_with_what_to_write(
+    run: Run,  # noqa: F811
+    sample: Path,
+    opening: OpenVault,
+) -> None:
+    opening(sample, policy="reviewed").editing.edit(EditRequest("Kiln Berta", summary="A kiln."))
+    (file,) = (sample / "_memex" / "inbox").glob("*.md")
+    decided = file.read_text(encoding="utf-8").replace('decision: ""', "decision: maybe", 1)
+    file.write_text(decided, encoding="utf-8")
+
+    shown = run("review", "--apply")
+    as_json = run("review", "--apply", "--json")
+
+    assert (1, 1) == (shown.status, as_json.status)
+    assert f"not acted on: _memex/inbox/{file.name}: decision is 'maybe'. Write approve or reject." in shown.out
+    assert ([], 1) == (json.loads(as_json.out)["decided"], len(json.loads(as_json.out)["unreadable"]))
+    assert decided == file.read_text(encoding="utf-8")
+
+
 def test_at_a_terminal_it_asks(waiting: Vault) -> None:
     pty = pytest.importorskip("pty")  # not on Windows
     waiting.close(patient=False)

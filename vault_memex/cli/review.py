@@ -18,9 +18,10 @@ from vault_memex.vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What was done."""
+    """What was done, and which files cannot be acted on as they are."""
 
     decided: tuple[Decided, ...]
+    unreadable: tuple[str, ...] = ()
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,7 +35,8 @@ def run(options: argparse.Namespace) -> int:
         if options.action is not None:
             return _tell([_decide(vault, options)], as_json=options.json)
         if options.apply:
-            return _tell(vault.review.apply_files(), as_json=options.json)
+            done = vault.review.apply_files()
+            return _tell(done, vault.review.inbox.find().unreadable, as_json=options.json)
         vault.review.apply_files()  # what was decided in the files is not asked again
         if not options.json and sys.stdin.isatty() and sys.stdout.isatty():
             from vault_memex.cli.review_talk import talk
@@ -61,15 +63,17 @@ def _decide(vault: Vault, options: argparse.Namespace) -> Decided:
     return vault.review.decide_note(options.ref, approve=approve, comment=options.comment)
 
 
-def _tell(done: Sequence[Decided], *, as_json: bool) -> int:
+def _tell(done: Sequence[Decided], unreadable: Sequence[str] = (), *, as_json: bool) -> int:
     if as_json:
-        print_json(Decisions(tuple(done)))
+        print_json(Decisions(tuple(done), tuple(unreadable)))
     else:
         for one in done:
             print(render_decided(one))
-        if not done:
+        for file in unreadable:
+            print(f"not acted on: {file}")
+        if not done and not unreadable:
             print("Nothing was decided in the files.")
-    return 1 if any(one.problem for one in done) else 0
+    return 1 if unreadable or any(one.problem for one in done) else 0
 
 
 def render_decided(one: Decided) -> str:
