@@ -62,7 +62,9 @@ def resolve_place(root: Path, path: str, door: Door) -> Place:
         else:
             folder, seen = target, [*seen, found]
         if queue and not stat.S_ISDIR(mode):
-            raise InvalidArgument("path", f"{_shown(path)}: {name!r} is a file, not a folder.")
+            raise InvalidArgument(
+                "path", f"{_shown(path)}: {name!r} is a file, not a folder. Rename it, or name another folder."
+            )
     _check_reserved(seen, path, door)
     return _checked_existing(Place("/".join(seen), folder, True), path, door)
 
