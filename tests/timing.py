@@ -13,7 +13,6 @@ def cpu_seconds(call: Callable[[], object]) -> float:
     Mark the test with `no_cover`: counting lines makes Python code three to ten times slower. What other tests keep
     in memory is not looked through meanwhile.
     """
-    gc.collect()
     gc.freeze()
     try:
         started = time.thread_time()
