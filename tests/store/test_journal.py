@@ -117,7 +117,7 @@ def test_a_journal_is_continued_by_lines_at_its_end_alone(journal: Journal) -> N
     assert journal.is_continued({})
     file, _ = journal.append(replace(EVENT, id=2))
     assert journal.is_continued(marks)
-    assert [2] == [one.id for one in journal.read_after({name: mark.size for name, mark in marks.items()})]
+    assert [2] == [one.id for one in journal.read_new({name: mark.size for name, mark in marks.items()})]
 
     file.write_bytes(b"".join(reversed(file.read_bytes().splitlines(keepends=True))))
     assert not journal.is_continued(marks)

@@ -14,7 +14,6 @@ from vault_memex.core.tags import parse_property_tags
 from vault_memex.core.text import find_line_ending, name_key, render_line
 
 TAGS_PATH = "_memex/tags.md"
-LONGEST_REASON = 200
 
 _HEAD = """\
 ---

@@ -30,7 +30,7 @@ from vault_memex.services.outside import EDITED, Outside, OutsideChange, is_note
 from vault_memex.services.reading import OWNER, Reading
 from vault_memex.services.reversing import find_states
 from vault_memex.services.runs import read_runs
-from vault_memex.store.journal import FileState, JournalEvent, render_moment
+from vault_memex.store.journal import JournalEvent, render_moment
 from vault_memex.store.transaction import Stores
 from vault_memex.store.trash import Trash
 
@@ -315,7 +315,7 @@ def _find_left(events: Iterable[JournalEvent]) -> dict[str, str | None]:
     for event in events:
         if event.kind == FLASHBACK:  # changed nothing
             continue
-        for file in event.files or (FileState(event.path, event.from_path, event.before, event.after),):
+        for file in event.states:
             if file.from_path is not None:
                 left[file.from_path] = None
             left[file.path] = file.after

@@ -12,7 +12,7 @@ from vault_memex.errors import FrontmatterInvalid, MemexError, NotFound, NotWrit
 from vault_memex.memory.proposal_file import parse_proposal
 from vault_memex.memory.proposals import INBOX_FOLDER, Inbox, Proposal, find_number
 from vault_memex.store.files import FileText, VaultFiles
-from vault_memex.store.journal import FileState, Journal, JournalEvent
+from vault_memex.store.journal import Journal, JournalEvent
 
 Stamp = frozenset[tuple[str, int, int, int]]
 DETAIL = "proposal"  # in an event's details: the number of the proposal that it is about
@@ -148,7 +148,7 @@ class InboxFiles:
 
     def _follow_undoing(self, event: JournalEvent) -> None:
         """Note that what an undoing brought back waits again, and what it took away does not."""
-        for file in event.files or (FileState(event.path, None, event.before, event.after),):
+        for file in event.states:
             number = find_number(base_of(file.path)) if file.path.startswith(INBOX_FOLDER) else None
             if number is None:
                 continue

@@ -50,7 +50,7 @@ class NoteLogs:
                     self._marks, self._last_run = {}, None
                     self._logs.clear()
                     self._by_curators.clear()
-                events = list(self._journal.read_after({name: mark.size for name, mark in self._marks.items()}))
+                events = list(self._journal.read_new({name: mark.size for name, mark in self._marks.items()}))
                 now = self._journal.find_marks()
                 if now == marks:  # else somebody writes this instant, and some may have been read already
                     self._fold(events)
@@ -117,8 +117,7 @@ class NoteLogs:
         curator = _is_curator(event)
         by_curator = curator or event.details.get(DETAIL) in self._by_curators  # which the person approved
         texts = event.details.get(TEXTS)
-        files = event.files or (FileState(event.path, event.from_path, event.before, event.after),)
-        for file in files:
+        for file in event.states:
             if file.path.startswith(RESERVED) or not file.path.casefold().endswith(".md"):
                 continue
             main = file.path == event.path

@@ -17,7 +17,7 @@ from vault_memex.core.text import render_line
 from vault_memex.services.outside import EDITED, OutsideChange, is_note
 from vault_memex.services.reading import OWNER
 from vault_memex.store.catalogue import Catalogue
-from vault_memex.store.journal import FileState, JournalEvent
+from vault_memex.store.journal import JournalEvent
 from vault_memex.store.transaction import Transactor
 from vault_memex.store.trash import Trash
 
@@ -197,7 +197,7 @@ class Noticing:
 
     def _take(self, event: JournalEvent) -> None:
         ours, edited = event.op != OUTSIDE, event.kind == EDITED
-        for file in event.files or (FileState(event.path, event.from_path, event.before, event.after),):
+        for file in event.states:
             if file.before is None and file.after is None:  # a line that changed nothing
                 continue
             origin = file.from_path or file.path

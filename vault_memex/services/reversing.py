@@ -34,8 +34,7 @@ class Reversal:
 
 def find_states(event: JournalEvent) -> tuple[FileState, ...]:
     """Return what an event did to each file; an event that only says something has none."""
-    states = event.files or (FileState(event.path, event.from_path, event.before, event.after),)
-    return tuple(one for one in states if one.before != one.after or one.from_path is not None)
+    return tuple(one for one in event.states if one.before != one.after or one.from_path is not None)
 
 
 class Reversing:

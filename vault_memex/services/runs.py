@@ -231,9 +231,9 @@ class Runs:
         )
 
 
-def read_runs(journal: Journal, seen: Mapping[str, int] | None = None) -> Iterator[RunRecord]:
-    """Yield the run records of the journal, after the bytes seen in each file."""
-    for event in journal.read_with("text", seen or {}):
+def read_runs(journal: Journal) -> Iterator[RunRecord]:
+    """Yield the run records of the journal, oldest file first."""
+    for event in journal.read_with("text", {}):
         run = parse_run(event.kind, event.actor, event.at, event.details)
         if run is not None:
             yield run

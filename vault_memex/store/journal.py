@@ -50,6 +50,11 @@ class JournalEvent:
     files: tuple[FileState, ...] = ()  # only when the event is about more than `path`
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def states(self) -> tuple[FileState, ...]:
+        """What happened to each file that the event is about."""
+        return self.files or (FileState(self.path, self.from_path, self.before, self.after),)
+
 
 def render_moment(moment: datetime) -> str:
     """Return the moment in UTC as the journal writes it: `2026-11-30T02:05:00.123Z`."""
@@ -203,10 +208,6 @@ class Journal:
         """Return whether every file still is as it was up to its mark; a merge or a hand may put lines in between."""
         return all(_mark(self.folder / name, mark.size) == mark for name, mark in marks.items())
 
-    def read_after(self, seen: Mapping[str, int]) -> Iterator[JournalEvent]:
-        """Yield all events after the bytes seen in each file, in the same way."""
-        return self._read_marked(b"", seen)
-
     def read_with(self, detail: str, seen: Mapping[str, int]) -> Iterator[JournalEvent]:
         """Yield the events that have a detail of this name, in the same way."""
         return (event for event in self._read_marked(f'"{detail}":'.encode(), seen) if detail in event.details)
@@ -249,8 +250,7 @@ class Journal:
 
 def _leaves(event: JournalEvent, path: str, revision: str) -> bool:
     """Whether an event left this file with this content."""
-    files = event.files or (FileState(event.path, event.from_path, event.before, event.after),)
-    return any(file.path == path and file.after == revision for file in files)
+    return any(file.path == path and file.after == revision for file in event.states)
 
 
 def _mark(file: Path, size: int) -> JournalMark:
