@@ -124,6 +124,7 @@ def _is_flag_half(char: str) -> bool:
 
 # Line breaks, other control characters, halves of characters, and what turns the direction of text around.
 _BREAKS_OUT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_LONGEST_SUBJECT = 120
 
 
 def render_line(text: str) -> str:
@@ -132,6 +133,11 @@ def render_line(text: str) -> str:
     Names, titles and tags of notes are other people's text; none may pass for a line of an answer.
     """
     return _BREAKS_OUT.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def render_subject(text: str) -> str:
+    """Return what a change is called in the journal and in git: one line of at most 120 characters."""
+    return render_line(text)[:_LONGEST_SUBJECT]
 
 
 def name_key(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vault_memex.core.changes import Change, WriteFile
-from vault_memex.core.text import render_line
+from vault_memex.core.text import render_subject
 from vault_memex.errors import DoesNotFit
 from vault_memex.memory.proposal_file import parse_proposal, plan_amendment
 from vault_memex.services.editing import Editing
@@ -31,7 +31,7 @@ def amend(inbox: InboxFiles, editing: Editing, number: int, texts: Mapping[int, 
             return None
         parse_proposal(text)  # what could not be read again is not written
         edit = WriteFile(file.path, text.encode("utf-8"), file.revision)
-        title = render_line(f"Amend proposal {number}: {proposal.change_title or proposal.title}")[:120]
+        title = render_subject(f"Amend proposal {number}: {proposal.change_title or proposal.title}")
         return PlannedWrite(
             Change("amended", proposal.path, title, (edit,), OWNER, proposal.note_id), {DETAIL: number}
         )

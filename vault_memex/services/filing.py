@@ -12,7 +12,7 @@ from vault_memex.core.diff import render_diff
 from vault_memex.core.markdown import parse_note
 from vault_memex.core.note import PropertyValue
 from vault_memex.core.snapshot import NoteRecord
-from vault_memex.core.text import render_line
+from vault_memex.core.text import render_line, render_subject
 from vault_memex.errors import BlockedByPending, FileBusy, InvalidArgument, PatchNoop, TooLarge
 from vault_memex.memory.blocking import find_blocked
 from vault_memex.memory.hunks import plan_hunks
@@ -215,7 +215,7 @@ class Filing:
         edits: list[FileEdit] = [WriteFile(path, render_proposal(proposal).encode("utf-8"), revision)]
         if before is not None and own is not None and not folded:
             edits.append(RemoveFile(before.path, before.revision))
-        title = render_line(f"Propose {proposal.kind} of {record.title}")[:120]
+        title = render_subject(f"Propose {proposal.kind} of {record.title}")
         change = Change(SUBMITTED, record.path, title, tuple(edits), proposal.by, record.note_id)
         details = {DETAIL: proposal.number, "kind": proposal.kind, **describe_keeper(proposal)}
         details |= describe_role(self._config, proposal.by)
@@ -309,7 +309,7 @@ def _render_rejected(one: Proposal, actor: str, why: str) -> JournalEvent:
         kind="rejected",
         op="rejected",
         path=one.path,
-        title=render_line(f"Discard proposal {one.number}: {one.title}")[:120],
+        title=render_subject(f"Discard proposal {one.number}: {one.title}"),
         actor=actor,
         note_id=one.note_id,
         reason=why,

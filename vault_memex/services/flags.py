@@ -9,7 +9,7 @@ from datetime import datetime
 from vault_memex.config import Config
 from vault_memex.core.changes import Change, RemoveFile, WriteFile
 from vault_memex.core.snapshot import NoteRecord
-from vault_memex.core.text import render_line
+from vault_memex.core.text import render_subject
 from vault_memex.errors import FlagHasPendingRetire, IndexUnusable, NotFound, NotWritable
 from vault_memex.memory.flags import Flag, find_flag_path, render_flag
 from vault_memex.memory.policy import check_curator, check_role
@@ -82,7 +82,7 @@ class Flags:
                 render_flag(flag).encode("utf-8"),
                 file.revision if file is not None else None,
             )
-            title = render_line(f"Flag {record.title}: {flag.comment}")[:120]
+            title = render_subject(f"Flag {record.title}: {flag.comment}")
             change = Change("flag_raised", record.path, title, (edit,), find_actor(self._config), number)
             self._editing.transactor.apply(change, internal=True, details={"comment": flag.comment})
         return _view(flag, record)
@@ -103,7 +103,7 @@ class Flags:
                 raise NotWritable(f"{file.path}: {file.not_writable}", path=file.path)
             self._check_waiting(record, number)
             flag = build_flag(file, number)
-            title = render_line(f"Flag on {record.title} closed: {resolution.strip()}")[:120]
+            title = render_subject(f"Flag on {record.title} closed: {resolution.strip()}")
             change = Change(
                 "flag_resolved",
                 record.path,

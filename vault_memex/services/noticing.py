@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from vault_memex.core.snapshot import NoteRecord, Snapshot
-from vault_memex.core.text import render_line
+from vault_memex.core.text import render_subject
 from vault_memex.services.outside import EDITED, OutsideChange, is_note
 from vault_memex.services.reading import OWNER
 from vault_memex.store.catalogue import Catalogue
@@ -216,7 +216,7 @@ def _render_event(one: _Difference) -> JournalEvent:
         kind=one.kind,
         op=OUTSIDE,
         path=one.path,
-        title=render_line(f"{said} outside: {one.path}")[:120],
+        title=render_subject(f"{said} outside: {one.path}"),
         actor=OWNER,
         note_id=one.note_id,
         from_path=one.from_path,

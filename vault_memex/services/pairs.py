@@ -9,7 +9,7 @@ from typing import Any
 from vault_memex.config import Config
 from vault_memex.core.frontmatter import without_frontmatter
 from vault_memex.core.snapshot import NoteRecord
-from vault_memex.core.text import render_line
+from vault_memex.core.text import render_subject
 from vault_memex.errors import InvalidArgument, MemexError
 from vault_memex.memory.inferences import body_hash
 from vault_memex.memory.journal_kinds import PAIR_REJECTED
@@ -140,9 +140,7 @@ class Pairs:
                     kind=PAIR_REJECTED,
                     op=PAIR_REJECTED,
                     path=one.path,
-                    title=render_line(f"{one.title} is no duplicate")[
-                        :120
-                    ],  # whom it is none of may be out of scope
+                    title=render_subject(f"{one.title} is no duplicate"),  # whom it is none of may be out of scope
                     actor=find_actor(self._config),
                     note_id=one.note_id,
                     reason=reason.strip(),

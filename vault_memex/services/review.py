@@ -13,7 +13,7 @@ from vault_memex.core.diff import render_diff
 from vault_memex.core.markdown import parse_note
 from vault_memex.core.property_edit import plan_properties
 from vault_memex.core.snapshot import NoteRecord
-from vault_memex.core.text import render_line
+from vault_memex.core.text import render_line, render_subject
 from vault_memex.errors import (
     DoesNotFit,
     FileBusy,
@@ -188,7 +188,7 @@ class Review:
         # Who sees the one note alone is told of no other: an approval names both among its files.
         into = f" into {proposal.into.title}" if proposal.into and op == "approved" else ""
         said = proposal.change_title or f"{proposal.kind} of {proposal.title}{into}"
-        title = render_line(f"{verb} proposal {proposal.number}: {said}")[:120]
+        title = render_subject(f"{verb} proposal {proposal.number}: {said}")
         return Change(op, path or proposal.path, title, tuple(edits), OWNER, proposal.note_id)
 
     def _plan_edit(
@@ -277,7 +277,7 @@ class Review:
             if approve:
                 values = {STATUS: CANONICAL} if record.layer == "rule" else {}
                 data = plan_properties(file.text, values, ("review",)).encode("utf-8")
-                title = render_line(f"Approve {record.title}")[:120]
+                title = render_subject(f"Approve {record.title}")
                 edit = WriteFile(record.path, data, file.revision)
                 change = Change("approved", record.path, title, (edit,), OWNER, record.note_id, comment)
             else:
@@ -332,7 +332,7 @@ class Review:
             proposal, file = self.inbox.get(number)
             data = render_proposal(replace(proposal, decision="", problem=problem)).encode("utf-8")
             edit = WriteFile(file.path, data, file.revision)
-            title = render_line(f"Proposal {number} could not be applied")[:120]
+            title = render_subject(f"Proposal {number} could not be applied")
             found.append(Decided("not_applied", proposal.path, proposal.title, number, problem=problem))
             change = Change("not_applied", proposal.path, title, (edit,), OWNER, proposal.note_id, problem)
             return PlannedWrite(change, {DETAIL: number})
@@ -363,7 +363,7 @@ class Review:
                 submitted,
                 kind="rejected",
                 op="rejected",
-                title=render_line(f"Reject proposal {number}")[:120],
+                title=render_subject(f"Reject proposal {number}"),
                 actor=OWNER,
                 reason="its file was deleted",
                 before=None,

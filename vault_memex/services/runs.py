@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from vault_memex.config import Config
 from vault_memex.core.changes import Change, WriteFile
 from vault_memex.core.dates import parse_date
-from vault_memex.core.text import parse_number, render_line
+from vault_memex.core.text import parse_number, render_line, render_subject
 from vault_memex.errors import AmbiguousTitle, InvalidArgument, NotFound, UnknownNotes
 from vault_memex.memory.looks import mark_text
 from vault_memex.memory.policy import check_curator
@@ -158,7 +158,7 @@ class Runs:
         change = Change(
             record.kind,
             about.path if about else path,
-            render_line(f"{said}: {' '.join(record.text.split())}")[:120],
+            render_subject(f"{said}: {' '.join(record.text.split())}"),
             (WriteFile(path, render_run(record).encode("utf-8"), None),),
             record.by,
             about.note_id if about else None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vault_memex.core.changes import Change
-from vault_memex.core.text import base_of, render_line
+from vault_memex.core.text import base_of, render_subject
 from vault_memex.errors import DoesNotFit, NotFound
 from vault_memex.memory.policy import check_role
 from vault_memex.memory.proposals import INBOX_FOLDER, find_number
@@ -106,7 +106,7 @@ class Undoing:
             if not found.edits:
                 raise DoesNotFit(f"All files are as they were before change {number}: nothing is to be undone.")
             planned[:] = [found]
-            title = render_line(f"Undo: {event.title}")[:120]
+            title = render_subject(f"Undo: {event.title}")
             change = Change(
                 UNDONE,
                 event.from_path or event.path,

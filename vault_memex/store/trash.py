@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from vault_memex.core.changes import Change, FileEdit, MoveFile, RemoveFile, WriteFile
-from vault_memex.core.text import parse_number, render_line, stem_of
+from vault_memex.core.text import parse_number, render_subject, stem_of
 from vault_memex.errors import AlreadyExists, NotFound
 from vault_memex.store.files import FileText, VaultFiles
 from vault_memex.store.ids import escape_field, unescape_field
@@ -71,7 +71,7 @@ def plan_delete(
     return Change(
         "deleted",
         note.path,
-        render_line(f"Delete {stone.title}")[:120],
+        render_subject(f"Delete {stone.title}"),
         (move, _with_line(stones, buried)),
         stone.by,
         stone.id,
