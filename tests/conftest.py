@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.cli.browser import open_browser, require_chromium
 from vault_memex.vault import Vault, open_vault
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 SHARED = Path(os.environ.get("VAULT_MEMEX_SHARED", Path(__file__).parents[2] / "shared"))
 SAMPLE = Path(__file__).parents[1] / "sample_vault"
@@ -37,11 +42,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for option, marked in (("--counted", False), ("--uncounted", True)):
-        if config.getoption(option):
-            others = [item for item in items if (item.get_closest_marker("no_cover") is not None) is not marked]
-            config.hook.pytest_deselected(items=others)
-            items[:] = [item for item in items if item not in set(others)]
+    counted, uncounted = config.getoption("--counted"), config.getoption("--uncounted")
+    if counted or uncounted:
+        chosen: list[pytest.Item] = []
+        others: list[pytest.Item] = []
+        for item in items:
+            asked = uncounted if item.get_closest_marker("no_cover") is not None else counted
+            (chosen if asked else others).append(item)
+        config.hook.pytest_deselected(items=others)
+        items[:] = chosen
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -91,13 +100,18 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
 @pytest.fixture
 def opening() -> Iterator[OpenVault]:
     """Opens vaults, indexed and without a model unless asked otherwise, and closes them after the test."""
     vaults: list[Vault] = []
 
-    def open_one(root: Path, **flags: Any) -> Vault:
-        vault = open_vault(root, flags={"model": "none", "connection": "tester", **flags})
+    def open_one(root: Path, clock: Callable[[], datetime] = now, **flags: Any) -> Vault:
+        flags = {"model": "none", "connection": "tester", **flags}
+        vault = open_vault(root, flags=flags, clock=clock)
         vaults.append(vault)
         vault.refresh()
         return vault
@@ -105,3 +119,10 @@ def opening() -> Iterator[OpenVault]:
     yield open_one
     for vault in vaults:
         vault.close(patient=False)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for the tests of a module."""
+    with open_browser(require_chromium()) as browser:
+        yield browser

@@ -1,10 +1,11 @@
-"""How long something computes, on a machine that has other work too."""
+"""Time in tests: how long something computes, on a machine that has other work too, and a clock that a test sets."""
 
 from __future__ import annotations
 
 import gc
 import time
 from collections.abc import Callable
+from datetime import datetime
 
 
 def cpu_seconds(call: Callable[[], object]) -> float:
@@ -20,3 +21,13 @@ def cpu_seconds(call: Callable[[], object]) -> float:
         return time.thread_time() - started
     finally:
         gc.unfreeze()
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now

@@ -6,20 +6,19 @@ import json
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.browser import open_browser, require_chromium
+from tests.cli.browser import Watched
 from tests.conftest import SAMPLE
 from vault_memex.cli import main
 from vault_memex.memory.picture import Picture, PictureLink, PictureNote
 from vault_memex.web.picture_page import render_page
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 WIDE, PHONE = (1280, 800), (390, 844)
 HOSTILE = '</script><img src="x" onerror="alert(1)"><b>bold</b> <!-- &amp; ${title}'
@@ -40,20 +39,8 @@ MIDDLE = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser(require_chromium()) as browser:
-        yield browser
-
-
-@dataclass
-class Opened:
-    """A page, and everything it said or asked for meanwhile."""
-
-    page: Page
-    url: str
-    said: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+class Opened(Watched):
+    """The picture, with what can be asked of it."""
 
     def text(self, selector: str) -> str:
         return str(self.page.locator(selector).inner_text())
@@ -87,10 +74,6 @@ def opened(browser: Browser) -> Iterator[Open]:
             reduced_motion="reduce",
         )
         opened = Opened(page, file.as_uri())
-        page.on("console", lambda message: opened.said.append(message.text))
-        page.on("pageerror", lambda error: opened.said.append(str(error)))
-        page.on("dialog", lambda dialog: (opened.said.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: opened.asked.append(request.url))
         pages.append(opened)
         page.goto(opened.url)
         return opened

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_commands import Run, run  # noqa: F401 -- a fixture
+from tests.timing import Clock
 from vault_memex.errors import AlreadyExists, NotFound, RoleRequired
 from vault_memex.services.requests import RetireRequest
 from vault_memex.services.retrieval import SearchRequest
@@ -17,19 +18,9 @@ from vault_memex.vault import Vault, open_vault
 DELETED = datetime(2026, 11, 1, 9, tzinfo=UTC)
 
 
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self) -> None:
-        self.now = DELETED
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(DELETED)
 
 
 def open_as(root: Path, clock: Clock, role: str = "owner") -> Vault:

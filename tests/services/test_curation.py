@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import OpenVault
+from tests.timing import Clock
 from vault_memex.core.patch import parse_patch
 from vault_memex.errors import InvalidArgument, UnknownNotes
 from vault_memex.memory.signals_file import render_signals
@@ -19,45 +21,30 @@ from vault_memex.services.curation import QueueAnswer, QueueRequest
 from vault_memex.services.curation_views import find_blast, find_last_curated, find_unenriched
 from vault_memex.services.requests import EditRequest, MergeRequest, RetireRequest, SaveRequest
 from vault_memex.services.runs import Finding, RunRequest
-from vault_memex.vault import Vault, open_vault
+from vault_memex.vault import Vault
 
 START = datetime(2026, 11, 30, 2, 0, tzinfo=UTC)
 OLD = "2026-01-05"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(START)
 
 
 Connect = Callable[..., Vault]
 
 
 @pytest.fixture
-def connect(folder: Path, clock: Clock) -> Iterator[Connect]:
+def connect(folder: Path, clock: Clock, opening: OpenVault) -> Connect:
     """Opens the vault of three tidy notes, each linked to the next, for a curator or another role."""
     for name, other in (("Stove", "Sink"), ("Sink", "Lamp"), ("Lamp", "Stove")):
         write(folder, f"{name}.md", f"In the kitchen, see [[{other}]].")
-    vaults: list[Vault] = []
 
     def one(name: str = "tidy", role: str = "curator", **flags: Any) -> Vault:
-        flags = {"model": "none", "connection": name, "role": role, **flags}
-        vault = open_vault(folder, flags=flags, clock=clock)
-        vaults.append(vault)
-        vault.refresh()
-        return vault
+        return opening(folder, clock=clock, connection=name, role=role, **flags)
 
-    yield one
-    for vault in vaults:
-        vault.close(patient=False)
+    return one
 
 
 def write(root: Path, path: str, body: str, **properties: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import OpenVault
+from tests.timing import Clock
 from vault_memex.core.patch import parse_patch
 from vault_memex.errors import InvalidArgument, RoleRequired, UnknownNotes
 from vault_memex.memory.connections import Connection
@@ -16,44 +18,29 @@ from vault_memex.services.curation import QueueRequest
 from vault_memex.services.requests import EditRequest, RetireRequest
 from vault_memex.services.runs import Finding, Recorded, RunRequest, read_runs
 from vault_memex.session import Session
-from vault_memex.vault import Vault, open_vault
+from vault_memex.vault import Vault
 
 START = datetime(2026, 11, 30, 2, 0, tzinfo=UTC)
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(START)
 
 
 Connect = Callable[..., Vault]
 
 
 @pytest.fixture
-def connect(folder: Path, clock: Clock) -> Iterator[Connect]:
+def connect(folder: Path, clock: Clock, opening: OpenVault) -> Connect:
     """Opens the vault for a curator, or another role, at the clock's time."""
     for name in ("Stove", "Sink", "Lamp"):
         (folder / f"{name}.md").write_text(f"# {name}\n\nIn the kitchen.\n", encoding="utf-8")
-    vaults: list[Vault] = []
 
     def one(name: str = "tidy", role: str = "curator", policy: str = "personal") -> Vault:
-        flags = {"model": "none", "connection": name, "role": role, "policy": policy}
-        vault = open_vault(folder, flags=flags, clock=clock)
-        vaults.append(vault)
-        vault.refresh()
-        return vault
+        return opening(folder, clock=clock, connection=name, role=role, policy=policy)
 
-    yield one
-    for vault in vaults:
-        vault.close(patient=False)
+    return one
 
 
 def edit(vault: Vault, ref: str, *, hold: bool = False) -> None:

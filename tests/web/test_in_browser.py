@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.browser import open_browser, require_chromium
+from tests.cli.browser import Watched
 from tests.conftest import SAMPLE
 from tests.services.test_editing import edit
 from tests.web.scene import FRIDAY, TWENTY_FOUR, fill
@@ -20,7 +19,7 @@ from tests.web.test_pages import HOSTILE
 from vault_memex.vault import open_vault
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 WIDE, PHONE, NARROW = (1280, 800), (390, 844), (320, 640)
 PLACES = (
@@ -75,23 +74,11 @@ FIND_FAINT = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser(require_chromium()) as browser:
-        yield browser
-
-
-@dataclass
-class Opened:
-    """The page, and everything it said or asked for meanwhile."""
-
-    page: Page
-    base: str
-    said: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+class Opened(Watched):
+    """A page of the program, by its places."""
 
     def go(self, place: str) -> None:
-        self.page.goto(self.base + place)
+        self.page.goto(self.url + place)
 
     def press(self, *keys: str) -> None:
         for key in keys:
@@ -99,7 +86,7 @@ class Opened:
 
     @property
     def place(self) -> str:
-        return self.page.url.removeprefix(self.base)
+        return self.page.url.removeprefix(self.url)
 
 
 Open = Callable[..., Opened]
@@ -116,13 +103,9 @@ def opened(browser: Browser) -> Iterator[Open]:
         )
         page = context.new_page()
         opened = Opened(page, address.partition("?")[0])
-        page.on("console", lambda message: opened.said.append(message.text))
-        page.on("pageerror", lambda error: opened.said.append(str(error)))
-        page.on("dialog", lambda dialog: (opened.said.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: opened.asked.append(request.url))
         pages.append(opened)
         page.goto(address)
-        page.wait_for_url(opened.base)
+        page.wait_for_url(opened.url)
         return opened
 
     yield open_one
@@ -131,7 +114,7 @@ def opened(browser: Browser) -> Iterator[Open]:
 
         # A page that is not there was asked for, and one asked how much waits when the program had ended.
         assert [] == [text for text in one.said if "404" not in text and "ERR_CONNECTION_REFUSED" not in text]
-        assert [] == [url for url in one.asked if not url.startswith(one.base)]
+        assert [] == [url for url in one.asked if not url.startswith(one.url)]
 
 
 @pytest.fixture(scope="module")
