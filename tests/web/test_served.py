@@ -112,3 +112,8 @@ def test_a_port_that_is_taken_is_told(folder: Path, capsys: pytest.CaptureFixtur
 
     assert 2 == ended.value.code
     assert f"127.0.0.1:{port} cannot be had" in capsys.readouterr().err
+
+
+def test_an_address_that_is_told_takes_connections_at_once() -> None:
+    with open_socket("127.0.0.1", 0) as listening:
+        socket.create_connection(listening.getsockname(), timeout=5).close()
